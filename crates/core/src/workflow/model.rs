@@ -32,6 +32,8 @@ pub type PhaseId = usize;
 /// Milliseconds, where a length of time is meant.
 pub type Millis = u64;
 
+pub(crate) const MINUTE: Millis = 60_000;
+
 /// The version of what a stored workflow holds. A field that is added has a default and needs no other
 /// version; one that changes its meaning does.
 pub const DEFINITION_VERSION: i64 = 1;

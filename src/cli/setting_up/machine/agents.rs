@@ -129,20 +129,7 @@ fn may(row: &'static AgentRow) -> Vec<(&'static str, String)> {
     let root = rustix::process::geteuid().is_root();
     let find = |name: &str| Some(std::path::PathBuf::from(name));
     let started = |permissions| {
-        let agent = Agent {
-            cli: row.into(),
-            model: None,
-            permissions,
-            timeout: 0,
-            idle_timeout: 0,
-            first_timeout: 0,
-            memory_mb: None,
-            processes: None,
-            namespace: false,
-            pass_env: Vec::new(),
-            env: Default::default(),
-            args: Vec::new(),
-        };
+        let agent = Agent { permissions, ..Agent::new(row.into()) };
         let invocation = agents::invocation(
             &agent,
             &agents::InvocationContext {

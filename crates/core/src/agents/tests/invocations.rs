@@ -7,18 +7,10 @@ use std::path::PathBuf;
 
 fn agent(cli: &str, permissions: Permissions, args: &[&str], env: &[(&str, &str)]) -> Agent {
     Agent {
-        cli: cli.to_owned().into(),
-        model: None,
         permissions,
-        timeout: 0,
-        idle_timeout: 0,
-        first_timeout: 0,
-        memory_mb: None,
-        processes: None,
-        namespace: false,
-        pass_env: Vec::new(),
         env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         args: args.iter().map(|it| (*it).to_owned()).collect(),
+        ..Agent::new(cli.to_owned().into())
     }
 }
 

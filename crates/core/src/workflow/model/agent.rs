@@ -1,6 +1,6 @@
 //! Which agent works, what it may do, how it reports, and which model each phase asks for.
 
-use super::{Millis, PhaseId};
+use super::{MINUTE, Millis, PhaseId};
 use crate::agent_table::ChosenAgent;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,32 @@ pub struct Agent {
     pub pass_env: Vec<String>,
     /// Further arguments; for the `command` agent, the program and its arguments.
     pub args: Vec<String>,
+}
+
+impl Agent {
+    /// Returns an agent of which nothing but the program is said.
+    pub fn new(cli: ChosenAgent) -> Agent {
+        Agent {
+            cli,
+            model: None,
+            // Without it an agent stops at the first command that it may not run, and nobody is there to
+            // allow it.
+            permissions: Permissions::All,
+            // An iteration is one task; a call that lasts longer has most likely gone astray.
+            timeout: 45 * MINUTE,
+            // A model may think for minutes, and a test suite may be silent; ten minutes of silence without
+            // any work is neither.
+            idle_timeout: 10 * MINUTE,
+            // An agent that is up says something within seconds; five minutes allow for a cold start.
+            first_timeout: 5 * MINUTE,
+            memory_mb: None,
+            processes: None,
+            namespace: false,
+            env: BTreeMap::new(),
+            pass_env: Vec::new(),
+            args: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

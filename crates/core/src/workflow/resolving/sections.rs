@@ -3,8 +3,8 @@
 
 use crate::proof::Level;
 use crate::workflow::model::{
-    Agent, Backoff, Check, CleanWhen, CountFormat, Finish, Input, InputKind, Limits, MergeRules, Millis,
-    Mirror, Permissions, ProofRules, TESTS_CHECK, Window, WindowThen, WorkPlace, Workspace, context_bytes,
+    Agent, Backoff, Check, CleanWhen, CountFormat, Finish, Input, InputKind, Limits, MINUTE, MergeRules,
+    Millis, Mirror, ProofRules, TESTS_CHECK, Window, WindowThen, WorkPlace, Workspace, context_bytes,
 };
 use crate::workflow::syntax::file::{
     AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MergeFile, MirrorFile, ProofFile,
@@ -15,7 +15,6 @@ use crate::workflow::syntax::value_types::{Length, Named};
 use std::collections::BTreeMap;
 
 const SECOND: Millis = 1_000;
-const MINUTE: Millis = 60 * SECOND;
 
 pub(crate) fn input(file: &InputFile) -> Input {
     Input {
@@ -39,25 +38,20 @@ pub(crate) fn workspace(file: &WorkspaceFile) -> Workspace {
 }
 
 pub(crate) fn agent(file: &AgentFile) -> Agent {
+    let usual = Agent::new(file.cli.as_ref().map(|it| it.value.0.into()).unwrap_or_default());
     Agent {
-        cli: file.cli.as_ref().map(|it| it.value.0.into()).unwrap_or_default(),
         model: text(&file.model),
-        // Without it an agent stops at the first command that it may not run, and nobody is there to
-        // allow it.
-        permissions: plain(&file.permissions).unwrap_or(Permissions::All),
-        // An iteration is one task; a call that lasts longer has most likely gone astray.
-        timeout: length(&file.timeout).unwrap_or(45 * MINUTE),
-        // A model may think for minutes, and a test suite may be silent; ten minutes of silence without
-        // any work is neither.
-        idle_timeout: length(&file.idle_timeout).unwrap_or(10 * MINUTE),
-        // An agent that is up says something within seconds; five minutes allow for a cold start.
-        first_timeout: length(&file.first_timeout).unwrap_or(5 * MINUTE),
+        permissions: plain(&file.permissions).unwrap_or(usual.permissions),
+        timeout: length(&file.timeout).unwrap_or(usual.timeout),
+        idle_timeout: length(&file.idle_timeout).unwrap_or(usual.idle_timeout),
+        first_timeout: length(&file.first_timeout).unwrap_or(usual.first_timeout),
         memory_mb: plain(&file.memory_mb),
         processes: plain(&file.processes),
-        namespace: plain(&file.namespace).unwrap_or(false),
+        namespace: plain(&file.namespace).unwrap_or(usual.namespace),
         env: texts(file.env.as_ref().map(|it| &it.value)),
         pass_env: list(&file.pass_env),
         args: list(&file.args),
+        cli: usual.cli,
     }
 }
 
