@@ -2,7 +2,7 @@
 //! person gave, or is open; an open one keeps the work from being merged. Everything is read from what was
 //! measured, judged and approved; no agent ticks a box.
 
-use loop_core::engine::{PhaseStatus, State};
+use loop_core::engine::{PhaseStatus, ShownKind, State};
 use loop_core::workflow::model::Workflow;
 
 /// How a box stands.
@@ -29,14 +29,14 @@ impl CompletionBox {
 }
 
 /// The boxes that a stage ticks, the skill whose skipping makes one not apply, and what of the stage shows it.
-const OF_STAGES: [(&str, &str, &str, &str); 7] = [
-    ("tests pass", "TEST", "test-generation", "tests"),
-    ("verification: lint, types, tests", "VERIFY", "code-verification", "checks"),
-    ("validation: every requirement", "VALIDATE", "code-validation", "checks"),
-    ("security: no critical or high finding", "VALIDATE", "security-audit", "security"),
-    ("performance targets", "VALIDATE", "perf-analysis", "performance"),
-    ("documents", "DOCUMENT", "document", "checks"),
-    ("review", "REVIEW", "code-review", "review"),
+const OF_STAGES: [(&str, &str, &str, ShownKind); 7] = [
+    ("tests pass", "TEST", "test-generation", ShownKind::Tests),
+    ("verification: lint, types, tests", "VERIFY", "code-verification", ShownKind::Checks),
+    ("validation: every requirement", "VALIDATE", "code-validation", ShownKind::Checks),
+    ("security: no critical or high finding", "VALIDATE", "security-audit", ShownKind::Security),
+    ("performance targets", "VALIDATE", "perf-analysis", ShownKind::Performance),
+    ("documents", "DOCUMENT", "document", ShownKind::Checks),
+    ("review", "REVIEW", "code-review", ShownKind::Review),
 ];
 
 /// Evaluates the boxes before the work is merged.
@@ -72,7 +72,7 @@ fn capabilities(state: &State) -> Standing {
     }
 }
 
-fn of_stage(workflow: &Workflow, state: &State, stage: &str, skill: &str, kind: &str) -> Standing {
+fn of_stage(workflow: &Workflow, state: &State, stage: &str, skill: &str, kind: ShownKind) -> Standing {
     let Some(id) = workflow.phases.iter().position(|it| it.name == stage) else {
         return Standing::NotApplicable(format!("the workflow has no stage {stage}"));
     };
@@ -81,10 +81,11 @@ fn of_stage(workflow: &Workflow, state: &State, stage: &str, skill: &str, kind: 
         (PhaseStatus::Completed, Some(why)) => Standing::NotApplicable(format!("{skill} was skipped: {why}")),
         (PhaseStatus::Completed, None) => {
             let at = log.completed_at.map(|it| it.to_string()).unwrap_or_default();
-            match log.shown.get(kind) {
-                Some(words) if words == "no target is stated" => Standing::NotApplicable(words.clone()),
-                Some(words) => Standing::Shown(format!("{words} ({stage} was passed {at})")),
-                None => Standing::Shown(format!("{stage} was passed {at}")),
+            let no_target = log.shown.get(&ShownKind::NoPerformanceTarget);
+            match (log.shown.get(&kind), no_target.filter(|_| kind == ShownKind::Performance)) {
+                (Some(words), _) => Standing::Shown(format!("{words} ({stage} was passed {at})")),
+                (None, Some(words)) => Standing::NotApplicable(words.clone()),
+                (None, None) => Standing::Shown(format!("{stage} was passed {at}")),
             }
         }
         (PhaseStatus::Skipped | PhaseStatus::Forced, _) => {

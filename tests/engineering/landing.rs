@@ -84,5 +84,6 @@ fn a_merged_branch_is_deleted_only_if_asked_for() {
     let handoff = sandbox.project.join("domain-memory/shop/sessions");
     let name = std::fs::read_dir(handoff).expect("a folder").next().expect("a handoff").expect("an entry");
     let text = std::fs::read_to_string(name.path()).expect("a handoff");
-    assert!(text.contains("- [x] review: the verdict is APPROVE (REVIEW was passed"), "{text}");
+    let review = "- [x] review: the verdict is APPROVE, claimed by the agent (REVIEW was passed";
+    assert!(text.contains(review), "{text}");
 }

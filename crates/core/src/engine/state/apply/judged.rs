@@ -4,10 +4,11 @@ use crate::engine::journal::calls::ending::Ending;
 use crate::engine::journal::effect::{IMPORTED_EPOCH, Step};
 use crate::engine::journal::measured::evidence::{CheckOutcome, Evidence, RefusedPlan};
 use crate::engine::journal::measured::judgement::{Judgement, Verdict};
-use crate::engine::journal::measured::metric::Metrics;
+use crate::engine::journal::measured::metric::{Metrics, Source};
 use crate::engine::state::parts::feedback::Feedback;
 use crate::engine::state::parts::station::{Station, Turn};
 use crate::engine::state::parts::troubles::FailureEntry;
+use crate::engine::state::parts::visit::ShownKind;
 use crate::engine::state::run_state::State;
 use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Workflow};
@@ -216,14 +217,20 @@ impl State {
     }
 }
 
-/// What a phase was left with, in words: what was measured, and what was said about security, performance and the work.
-fn shown(evidence: &Evidence, metrics: &Metrics) -> BTreeMap<String, String> {
+/// What a phase was left with, in words: what was measured, and what was said about security, performance and the
+/// work. What nobody but the agent says is called a claim.
+fn shown(evidence: &Evidence, metrics: &Metrics) -> BTreeMap<ShownKind, String> {
     let mut shown = BTreeMap::new();
-    let mut show = |kind: &str, words: String| drop(shown.insert(kind.to_owned(), words));
     let value = |fact: FactName| metrics.get(fact.name()).map(|it| it.value.clone());
     let number = |fact: FactName| value(fact).and_then(|it| it.number());
-    if let (Some(passing), Some(total)) = (number(FactName::TestsPassing), number(FactName::TestsTotal)) {
-        show("tests", format!("{passing} of {total} tests pass"));
+    let mut show = |kind: ShownKind, of: &[FactName], words: String| {
+        let is_claim = |it: &FactName| metrics.get(it.name()).is_some_and(|it| it.source == Source::Claimed);
+        let claim = if of.iter().any(is_claim) { ", claimed by the agent" } else { "" };
+        shown.insert(kind, format!("{words}{claim}"));
+    };
+    let tests = [FactName::TestsPassing, FactName::TestsTotal];
+    if let [Some(passing), Some(total)] = tests.map(number) {
+        show(ShownKind::Tests, &tests, format!("{passing} of {total} tests pass"));
     }
     let named = |wanted: CheckOutcome| {
         let names: Vec<&str> =
@@ -234,19 +241,56 @@ fn shown(evidence: &Evidence, metrics: &Metrics) -> BTreeMap<String, String> {
     let skipped = if skipped.is_empty() { skipped } else { format!("; no command for {skipped}") };
     if !evidence.results.is_empty() {
         let passed = if passed.is_empty() { "nothing" } else { &passed };
-        show("checks", format!("passed: {passed}{skipped}"));
+        show(ShownKind::Checks, &[], format!("passed: {passed}{skipped}"));
     }
-    if let (Some(critical), Some(high)) = (number(FactName::CriticalFindings), number(FactName::HighFindings))
-    {
-        show("security", format!("{critical} critical and {high} high findings reported"));
+    let findings = [FactName::CriticalFindings, FactName::HighFindings];
+    if let [Some(critical), Some(high)] = findings.map(number) {
+        show(ShownKind::Security, &findings, format!("{critical} critical and {high} high findings"));
     }
-    match (number(FactName::PerfTargetsTotal), value(FactName::PerfTargetsMet)) {
-        (Some(0.0), _) => show("performance", "no target is stated".to_owned()),
-        (_, Some(Value::Bool(true))) => show("performance", "every target is met, as reported".to_owned()),
+    let (targets, met) = (FactName::PerfTargetsTotal, FactName::PerfTargetsMet);
+    match (number(targets), value(met)) {
+        (Some(0.0), _) => {
+            show(ShownKind::NoPerformanceTarget, &[targets], "no target is stated".to_owned());
+        }
+        (_, Some(Value::Bool(true))) => {
+            show(ShownKind::Performance, &[met], "every target is met".to_owned());
+        }
         (_, _) => (),
     }
     if let Some(verdict) = value(FactName::Verdict) {
-        show("review", format!("the verdict is {}", verdict.to_string().trim_matches('"')));
+        let words = format!("the verdict is {}", verdict.to_string().trim_matches('"'));
+        show(ShownKind::Review, &[FactName::Verdict], words);
     }
     shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::journal::measured::metric::Metric;
+
+    #[test]
+    fn a_claim_is_not_shown_as_measured() {
+        let metric = |value, source| Metric { value, source, claimed: None };
+        let mut metrics = Metrics::new();
+        for (fact, source) in [
+            (FactName::TestsPassing, Source::Measured),
+            (FactName::TestsTotal, Source::Measured),
+            (FactName::CriticalFindings, Source::Claimed),
+            (FactName::HighFindings, Source::Claimed),
+            (FactName::PerfTargetsTotal, Source::Claimed),
+        ] {
+            metrics.insert(fact.name().to_owned(), metric(Value::Int(0), source));
+        }
+        let verdict = metric(Value::Text("APPROVE".to_owned()), Source::Claimed);
+        metrics.insert(FactName::Verdict.name().to_owned(), verdict);
+        let shown = shown(&Evidence::default(), &metrics);
+        let expected = [
+            (ShownKind::Tests, "0 of 0 tests pass"),
+            (ShownKind::Security, "0 critical and 0 high findings, claimed by the agent"),
+            (ShownKind::NoPerformanceTarget, "no target is stated, claimed by the agent"),
+            (ShownKind::Review, "the verdict is APPROVE, claimed by the agent"),
+        ];
+        assert_eq!(shown, expected.map(|(kind, words)| (kind, words.to_owned())).into());
+    }
 }

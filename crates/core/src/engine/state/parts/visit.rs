@@ -60,9 +60,22 @@ pub struct PhaseLog {
     /// What the calls of all its visits cost.
     #[serde(default)]
     pub spent: Spent,
-    /// What it was left with: kind → words.
+    /// What it was left with, in words that say where something is only claimed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub shown: BTreeMap<String, String>,
+    pub shown: BTreeMap<ShownKind, String>,
+}
+
+/// What a phase can be left with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShownKind {
+    Tests,
+    Checks,
+    Security,
+    Performance,
+    /// There is no target that the performance could meet.
+    NoPerformanceTarget,
+    Review,
 }
 
 impl PhaseLog {
