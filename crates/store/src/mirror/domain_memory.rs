@@ -6,6 +6,7 @@ pub mod import;
 mod journey;
 mod skills;
 mod state_file;
+mod words;
 
 use super::replace;
 use crate::fold;
@@ -19,6 +20,7 @@ use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{Event, History, Landing, State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use std::path::{Path, PathBuf};
+pub use words::GateStatus;
 
 /// Where the memory of every domain lies, in the project.
 pub const FOLDER: &str = "domain-memory";

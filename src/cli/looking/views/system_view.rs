@@ -4,7 +4,7 @@
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
-use loop_store::mirror::domain_memory::{DomainMemory, queue_file};
+use loop_store::mirror::domain_memory::{DomainMemory, GateStatus, queue_file};
 use loop_store::{Home, QueueKey};
 use serde_json::Value;
 use std::fmt::Write;
@@ -76,11 +76,13 @@ fn failures(told: &Value) -> String {
 
 fn gates(told: &Value) -> String {
     let gates = told["gates"].as_object().cloned().unwrap_or_default();
-    let shown = gates.iter().filter(|(_, it)| it["required"] == true || it["status"] == "approved");
-    let words: Vec<String> = shown
-        .map(|(name, gate)| match gate["status"].as_str() {
-            Some("approved") => format!("{name} ✓"),
-            other => format!("{name} {}", other.unwrap_or("pending")),
+    let status =
+        |it: &Value| it["status"].as_str().and_then(GateStatus::named).unwrap_or(GateStatus::Pending);
+    let all = gates.iter().map(|(name, it)| (name, it["required"] == true, status(it)));
+    let words: Vec<String> = all
+        .filter_map(|(name, is_required, status)| match status {
+            GateStatus::Approved => Some(format!("{name} ✓")),
+            other => is_required.then(|| format!("{name} {}", other.word())),
         })
         .collect();
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }

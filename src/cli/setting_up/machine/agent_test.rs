@@ -10,6 +10,7 @@ use crate::world::wait::now;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::Timestamp;
 use loop_core::agent_table::{AgentRow, TestWiring};
+use loop_core::engine::{QuestionKind, Status};
 use loop_model::{ModelServer, Options, Script};
 use loop_supervise::foreground;
 use loop_supervise::program_version::version;
@@ -110,30 +111,26 @@ struct TestCase {
     name: &'static str,
     script: fn() -> Value,
     judge: fn(&CallSeen) -> Vec<TestedRow>,
+    /// The agent is set up as for a plan.
+    has_plan: bool,
+    /// How long the agent may be silent.
+    idle: &'static str,
+}
+
+const fn case(name: &'static str, script: fn() -> Value, judge: fn(&CallSeen) -> Vec<TestedRow>) -> TestCase {
+    TestCase { name, script, judge, has_plan: false, idle: "40s" }
 }
 
 const CASES: &[TestCase] = &[
-    TestCase { name: "work", script: work, judge: judge_work },
-    TestCase { name: "plan", script: || refusal("plan"), judge: judge_plan },
-    TestCase { name: "key", script: || refusal("key"), judge: |it| asked(it, "a key that is not accepted") },
-    TestCase { name: "credit", script: || refusal("credit"), judge: |it| stopped(it, "no credit") },
-    TestCase { name: "model", script: || refusal("model"), judge: |it| asked(it, "an unknown model") },
-    TestCase {
-        name: "context",
-        script: || refusal("context"),
-        judge: |it| asked(it, "a prompt that is too long"),
-    },
-    TestCase {
-        name: "refusal",
-        script: || refusal("policy"),
-        judge: |it| asked(it, "a task that is refused"),
-    },
-    TestCase {
-        name: "overloaded",
-        script: || refusal("overloaded"),
-        judge: |it| stopped(it, "an overloaded provider"),
-    },
-    TestCase { name: "stop", script: endless, judge: judge_stop },
+    case("work", work, judge_work),
+    TestCase { has_plan: true, ..case("plan", || refusal("plan"), judge_plan) },
+    case("key", || refusal("key"), |it| asked(it, "a key that is not accepted")),
+    case("credit", || refusal("credit"), |it| stopped(it, "no credit")),
+    case("model", || refusal("model"), |it| asked(it, "an unknown model")),
+    case("context", || refusal("context"), |it| asked(it, "a prompt that is too long")),
+    case("refusal", || refusal("policy"), |it| asked(it, "a task that is refused")),
+    case("overloaded", || refusal("overloaded"), |it| stopped(it, "an overloaded provider")),
+    TestCase { idle: "8s", ..case("stop", endless, judge_stop) },
 ];
 
 fn refusal(kind: &str) -> Value {
@@ -176,6 +173,15 @@ impl CallSeen {
         Some((until.as_millisecond() - self.began.0) / 1000)
     }
 
+    fn is_completed(&self) -> bool {
+        self.status["status"] == Status::Completed.word()
+    }
+
+    /// Whether a person is asked about the agent.
+    fn is_asked(&self) -> bool {
+        self.status["question"]["kind"] == QuestionKind::Agent.word()
+    }
+
     fn is_no_iteration(&self) -> bool {
         self.status["iterations_total"] == 0 && self.status["calls_total"] == 1
     }
@@ -191,7 +197,7 @@ fn told(what: &'static str, says: Option<String>) -> TestedRow {
 }
 
 fn judge_work(seen: &CallSeen) -> Vec<TestedRow> {
-    let is_done = seen.status["status"] == "completed";
+    let is_done = seen.is_completed();
     let seconds = format!("{:.1} s", seen.took.as_secs_f64());
     let has_tools = seen.story.contains("made.txt") && seen.story.contains("git commit -qm made");
     let budget = &seen.status["budget"];
@@ -236,13 +242,13 @@ impl TestedRow {
 
 /// What only a person can mend is asked at once.
 fn asked(seen: &CallSeen, what: &'static str) -> Vec<TestedRow> {
-    let is_asked = seen.status["question"]["kind"] == "agent" && seen.is_no_iteration();
+    let is_asked = seen.is_asked() && seen.is_no_iteration();
     vec![graded(what, is_asked, if is_asked { "asks a person".to_owned() } else { seen.why() })]
 }
 
 /// What may pass is waited for, or asked where it does not; it is no iteration.
 fn stopped(seen: &CallSeen, what: &'static str) -> Vec<TestedRow> {
-    let is_asked = seen.status["question"]["kind"] == "agent";
+    let is_asked = seen.is_asked();
     let is_good = (is_asked || seen.wait().is_some()) && seen.is_no_iteration();
     let says = if is_asked { "asks a person" } else { "waits and tries again" };
     vec![graded(what, is_good, if is_good { says.to_owned() } else { seen.why() })]
@@ -256,7 +262,7 @@ fn judge_stop(seen: &CallSeen) -> Vec<TestedRow> {
     };
     let is_gone = !Path::new("/proc").join(&pid).exists();
     let says = if is_gone { "nothing is left running" } else { "its tool is still running" };
-    vec![graded(what, is_gone && seen.status["status"] != "completed", says.to_owned())]
+    vec![graded(what, is_gone && !seen.is_completed(), says.to_owned())]
 }
 
 /// Where calls are tried.
@@ -282,7 +288,7 @@ impl TestBench {
             std::fs::create_dir_all(path.parent().unwrap_or(&agent_home))?;
             std::fs::write(path, fill(text))?;
         }
-        std::fs::write(project.join(".loop/workflow.toml"), self.workflow(case.name, &fill)?)?;
+        std::fs::write(project.join(".loop/workflow.toml"), self.workflow(case, &fill)?)?;
         let git = Git::init(&project)?;
         for words in [["config", "user.name", "test"], ["config", "user.email", "test@localhost"]] {
             git.run(words)?;
@@ -294,18 +300,17 @@ impl TestBench {
         Ok((case.judge)(&seen))
     }
 
-    fn workflow(&self, case: &str, fill: &dyn Fn(&str) -> String) -> anyhow::Result<String> {
-        let plan = if case == "plan" { self.wiring.plan_env } else { &[] };
+    fn workflow(&self, case: &TestCase, fill: &dyn Fn(&str) -> String) -> anyhow::Result<String> {
+        let plan = if case.has_plan { self.wiring.plan_env } else { &[] };
         let mut env = serde_json::Map::new();
         let home = [("HOME", "{home}"), ("NO_PROXY", "127.0.0.1,localhost")];
         for (name, value) in home.iter().chain(self.wiring.env).chain(plan) {
             env.insert((*name).to_owned(), json!(fill(value)));
         }
         let args: Vec<String> = self.wiring.args.iter().map(|it| fill(it)).collect();
-        let idle = if case == "stop" { "8s" } else { "40s" };
         let mut agent = json!({
             "cli": self.row.name, "args": args, "env": env, "permissions": "all",
-            "first_timeout": "60s", "idle_timeout": idle, "timeout": "90s",
+            "first_timeout": "60s", "idle_timeout": case.idle, "timeout": "90s",
         });
         if let Some(model) = self.wiring.model {
             agent["model"] = json!(model);

@@ -1,6 +1,7 @@
 //! Reads the `loop-state.json` that another controller left for a system, once: every field that is used is
 //! validated, and the first one that is wrong is named. Nothing is written.
 
+use super::words::{BetweenStages, GATE_REJECTION, GateStatus, StageStatus};
 use crate::mirror::prp_session::import::Invalid;
 use crate::mirror::prp_session::import::fields::Fields;
 use loop_base::time::Timestamp;
@@ -11,12 +12,6 @@ use std::path::Path;
 
 /// No system has more capabilities, failures or retries than this; a larger number is a mistake.
 const COUNT_MOST: u64 = 10_000;
-
-/// The states that are no stages: what failed stands elsewhere in the file.
-const BETWEEN_STAGES: [&str; 3] = ["FAILED", "RETRY", "BLOCKED"];
-
-const STAGE_STATUS: [&str; 5] = ["pending", "in-progress", "complete", "failed", "skipped"];
-const GATE_STATUS: [&str; 5] = ["pending", "requested", "approved", "rejected", "not-applicable"];
 
 /// A system that another controller had begun, and that can be gone on with.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,8 +64,7 @@ pub fn read(
     let failures = file.section("failures")?.ok_or_else(|| file.wrong("failures", "is missing"))?;
     let history = history(&failures, workflow, now)?;
     let count = |name: &str| Ok::<_, Invalid>(failures.count(name, COUNT_MOST)?.unwrap_or(0) as u32);
-    let is_open =
-        history.iter().any(|it| it.resolution.is_none()) || BETWEEN_STAGES.contains(&state.as_str());
+    let is_open = history.iter().any(|it| it.resolution.is_none()) || BetweenStages::named(&state).is_some();
     Ok(Some(ImportedSystem {
         branch: file.text("branch")?,
         worktree: file.text("worktree")?,
@@ -85,7 +79,7 @@ pub fn read(
         notes,
         stage,
         passed,
-        blocked: match state == "BLOCKED" {
+        blocked: match BetweenStages::named(&state) == Some(BetweenStages::Blocked) {
             true => Some(
                 file.optional_text("blockedReason")?
                     .unwrap_or_else(|| "blocked before it came here".to_owned()),
@@ -131,13 +125,13 @@ fn stage(
 ) -> Result<PhaseId, Invalid> {
     let phase_id = |name: &str| workflow.phases.iter().position(|it| it.name == name);
     let unknown = |field: &str| {
-        let names: Vec<&str> =
-            workflow.phases.iter().map(|it| it.name.as_str()).chain(BETWEEN_STAGES).collect();
+        let stages = workflow.phases.iter().map(|it| it.name.as_str());
+        let names: Vec<&str> = stages.chain(BetweenStages::ALL.map(BetweenStages::word)).collect();
         file.wrong(field, &format!("is not one of {}", names.join(", ")))
     };
-    let stage = match state {
-        _ if BETWEEN_STAGES.contains(&state) => failed_stage(file, workflow)?,
-        name => phase_id(name).ok_or_else(|| unknown("state"))?,
+    let stage = match BetweenStages::named(state) {
+        Some(_) => failed_stage(file, workflow)?,
+        None => phase_id(state).ok_or_else(|| unknown("state"))?,
     };
     if stage + 1 == workflow.phases.len() {
         return Err(file.wrong("state", "says that the system is complete: there is nothing to build"));
@@ -158,10 +152,10 @@ fn failed_stage(file: &Fields, workflow: &Workflow) -> Result<PhaseId, Invalid> 
         let found = workflow.phases.iter().position(|it| it.name == name);
         return found.ok_or_else(|| file.wrong("failedStage", "is not a stage"));
     }
-    for wanted in ["failed", "in-progress"] {
+    for wanted in [StageStatus::Failed, StageStatus::InProgress] {
         for (id, phase) in workflow.phases.iter().enumerate() {
             let stage = file.inner("stages", &phase.name)?;
-            if stage.map(|it| it.text("status")).transpose()?.as_deref() == Some(wanted) {
+            if stage.map(|it| it.text("status")).transpose()?.as_deref() == Some(wanted.word()) {
                 return Ok(id);
             }
         }
@@ -188,11 +182,12 @@ fn passed(
             continue;
         };
         let status = entry.text("status")?;
-        if !STAGE_STATUS.contains(&status.as_str()) {
-            return Err(entry.wrong("status", &format!("is not one of {}", STAGE_STATUS.join(", "))));
-        }
+        let Some(known) = StageStatus::named(&status) else {
+            let words = StageStatus::ALL.map(StageStatus::word).join(", ");
+            return Err(entry.wrong("status", &format!("is not one of {words}")));
+        };
         let ended = entry.optional_moment("completedAt", now)?;
-        let is_over = status == "complete" || status == "skipped";
+        let is_over = matches!(known, StageStatus::Complete | StageStatus::Skipped);
         if id < stage && !is_over && !(in_body(id) && in_body(stage)) {
             let name = &workflow.phases[stage].name;
             return Err(entry.wrong("status", &format!("is {status}, and the state is {name}")));
@@ -229,7 +224,7 @@ fn history(failures: &Fields, workflow: &Workflow, now: Timestamp) -> Result<Vec
     for entry in failures.entries("history")? {
         let name = entry.text("stage")?;
         let phase = workflow.phases.iter().position(|it| it.name == name);
-        if phase.is_none() && name != "gate-rejection" {
+        if phase.is_none() && name != GATE_REJECTION {
             return Err(entry.wrong("stage", "is not a stage"));
         }
         found.push(ToldFailure {
@@ -251,10 +246,12 @@ fn gates(file: &Fields, workflow: &Workflow, notes: &mut Vec<String>) -> Result<
     for name in workflow.gates.keys() {
         let Some(gate) = file.inner("gates", name)? else { continue };
         let status = gate.optional_text("status")?.unwrap_or_default();
-        if !status.is_empty() && !GATE_STATUS.contains(&status.as_str()) {
-            return Err(gate.wrong("status", &format!("is not one of {}", GATE_STATUS.join(", "))));
+        let known = GateStatus::named(&status);
+        if !status.is_empty() && known.is_none() {
+            let words = GateStatus::ALL.map(GateStatus::word).join(", ");
+            return Err(gate.wrong("status", &format!("is not one of {words}")));
         }
-        if status == "approved" || gate.is_true("approved") {
+        if known == Some(GateStatus::Approved) || gate.is_true("approved") {
             let by = gate.optional_text("approvedBy")?.unwrap_or_else(|| "somebody".to_owned());
             notes.push(format!(
                 "the gate {name} was approved by {by} elsewhere; it is asked again where it is due here"

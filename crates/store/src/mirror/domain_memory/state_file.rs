@@ -1,6 +1,7 @@
 //! The text of `loop-state.json`, as the schema of its seed has it, and the failure log.
 
 use super::skills;
+use super::words::{BetweenStages, GATE_REJECTION, GateStatus, StageStatus};
 use loop_base::files;
 use loop_base::secret::redact;
 use loop_core::engine::{
@@ -20,13 +21,14 @@ pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> Str
     let place = worktree.map(|it| it.place.as_str()).unwrap_or_default();
     let inside = place.strip_prefix(project).map(|it| it.trim_start_matches('/')).unwrap_or(place);
     let (retries, total) = workflow.retries.as_ref().map_or((3, 10), |it| (it.at_most, it.total));
+    let (stage, between) = (workflow.phases[state.phase].name.as_str(), between_stages(state));
     let mut whole = json!({
         "systemId": state.opening.input,
         "systemName": beginning.title.as_deref().unwrap_or(&state.opening.input),
         "githubIssue": beginning.issue,
         "branch": worktree.map(|it| it.branch.as_str()).unwrap_or_default(),
         "worktree": inside,
-        "state": state_word(workflow, state),
+        "state": between.map_or(stage, |it| it.word()),
         "stateEnteredAt": history.entered_at.to_string(),
         "capabilities": capabilities(state),
         "stages": stages(workflow, state),
@@ -55,24 +57,24 @@ pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> Str
     if Status::of(state) == Status::Halted {
         whole["blockedReason"] = state.reason(workflow).into();
     }
-    if matches!(whole["state"].as_str(), Some("FAILED" | "RETRY" | "BLOCKED")) {
-        whole["failedStage"] = workflow.phases[state.phase].name.as_str().into();
+    if between.is_some() {
+        whole["failedStage"] = stage.into();
     }
     let mut text = serde_json::to_string_pretty(&whole).expect("plain data");
     text.push('\n');
     redact(&text).into_owned()
 }
 
-/// The seed's word for where a run is.
-fn state_word<'a>(workflow: &'a Workflow, state: &State) -> &'a str {
+/// Where a run is that is in no stage.
+fn between_stages(state: &State) -> Option<BetweenStages> {
     if Status::of(state) == Status::Halted {
-        return "BLOCKED";
+        return Some(BetweenStages::Blocked);
     }
     let is_fix = matches!(&state.station, Station::Working(call) if matches!(call.step, Step::Fix(_)));
     match (is_fix, state.visit.fix_due) {
-        (true, _) => "RETRY",
-        (false, true) => "FAILED",
-        (false, false) => &workflow.phases[state.phase].name,
+        (true, _) => Some(BetweenStages::Retry),
+        (false, true) => Some(BetweenStages::Failed),
+        (false, false) => None,
     }
 }
 
@@ -114,13 +116,13 @@ fn stages(workflow: &Workflow, state: &State) -> Value {
         let is_here = workflow.phases[state.phase].name == phase.name;
         let failed = is_here && (state.visit.fix_due || Status::of(state) == Status::Halted);
         let status = match log.status {
-            PhaseStatus::Pending => "pending",
-            PhaseStatus::Active if failed => "failed",
-            PhaseStatus::Active => "in-progress",
-            PhaseStatus::Completed => "complete",
-            PhaseStatus::Skipped | PhaseStatus::Forced => "skipped",
+            PhaseStatus::Pending => StageStatus::Pending,
+            PhaseStatus::Active if failed => StageStatus::Failed,
+            PhaseStatus::Active => StageStatus::InProgress,
+            PhaseStatus::Completed => StageStatus::Complete,
+            PhaseStatus::Skipped | PhaseStatus::Forced => StageStatus::Skipped,
         };
-        let mut stage = json!({ "status": status });
+        let mut stage = json!({ "status": status.word() });
         if let Some(at) = log.started_at {
             stage["startedAt"] = at.to_string().into();
         }
@@ -138,7 +140,7 @@ fn stages(workflow: &Workflow, state: &State) -> Value {
 fn failures(workflow: &Workflow, state: &State) -> Vec<Value> {
     let entry = |it: &loop_core::engine::FailureEntry| {
         let stage = match &it.gate {
-            Some(_) => "gate-rejection",
+            Some(_) => GATE_REJECTION,
             None => workflow.phases[it.phase].name.as_str(),
         };
         let mut value = json!({ "stage": stage, "error": it.text, "timestamp": it.at.to_string() });
@@ -171,13 +173,13 @@ fn gates(workflow: &Workflow, state: &State, log: &SkillHistory) -> Value {
             || state.gates_wanted.contains(name)
             || known.requested_at.is_some();
         let status = match (&known.approved, known.rejected, open == Some(name)) {
-            (_, _, true) => "requested",
-            (Some(_), _, false) => "approved",
-            (None, true, false) => "rejected",
-            (None, false, false) if required => "pending",
-            (None, false, false) => "not-applicable",
+            (_, _, true) => GateStatus::Requested,
+            (Some(_), _, false) => GateStatus::Approved,
+            (None, true, false) => GateStatus::Rejected,
+            (None, false, false) if required => GateStatus::Pending,
+            (None, false, false) => GateStatus::NotApplicable,
         };
-        let mut value = json!({ "required": required, "status": status });
+        let mut value = json!({ "required": required, "status": status.word() });
         if let Some(at) = known.requested_at {
             value["requestedAt"] = at.to_string().into();
         }

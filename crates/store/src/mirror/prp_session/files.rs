@@ -49,7 +49,7 @@ struct LoopStateFile<'a> {
 /// Returns `loop-state.json`.
 pub(super) fn loop_state(run: &str, project: &str, workflow: &Workflow, history: &History) -> String {
     let state = &history.state;
-    let word = word(state);
+    let activity = Activity::of(state);
     let green = workflow.phases.iter().position(|it| it.name == "GREEN");
     let named = |phases: &mut dyn Iterator<Item = PhaseId>| -> Vec<&str> {
         phases.map(|it| workflow.phases[it].name.as_str()).collect()
@@ -68,9 +68,9 @@ pub(super) fn loop_state(run: &str, project: &str, workflow: &Workflow, history:
         current_iteration: state.visit.iteration,
         green_model: green.and_then(|it| state.models.get(&it)).map(String::as_str),
         last_activity: state.updated_at.to_string(),
-        status: word,
-        halt_reason: (word == "halted").then(|| halt_reason(workflow, state)),
-        pause_reason: (word == "paused").then(|| state.reason(workflow)),
+        status: word(activity),
+        halt_reason: (activity == Activity::Halted).then(|| halt_reason(workflow, state)),
+        pause_reason: (activity == Activity::Paused).then(|| state.reason(workflow)),
         paused_at: time(history.paused_at),
         resumed_at: time(history.resumed_at),
         completed_at: time(history.completed_at),
@@ -88,14 +88,14 @@ pub(super) fn loop_state(run: &str, project: &str, workflow: &Workflow, history:
 /// Whether a `loop-state.json` says what the state does. Times have seconds only, so they alone would
 /// not tell.
 pub(super) fn agrees(found: &serde_json::Value, workflow: &Workflow, state: &State) -> bool {
-    let word = word(state);
-    let reason = match word {
-        "halted" => found["halt_reason"] == halt_reason(workflow, state),
-        "paused" => found["pause_reason"] == state.reason(workflow),
-        _ => true,
+    let activity = Activity::of(state);
+    let reason = match activity {
+        Activity::Halted => found["halt_reason"] == halt_reason(workflow, state),
+        Activity::Paused => found["pause_reason"] == state.reason(workflow),
+        Activity::Running | Activity::Completed => true,
     };
     reason
-        && found["status"] == word
+        && found["status"] == word(activity)
         && found["last_activity"] == state.updated_at.to_string()
         && found["current_phase"] == workflow.phases[state.phase].name
         && found["current_iteration"] == state.visit.iteration
@@ -283,8 +283,8 @@ pub(super) fn qa_state(workflow: &Workflow, history: &History) -> Option<String>
 }
 
 /// Returns the word that the format has for where a run stands.
-fn word(state: &State) -> &'static str {
-    match Activity::of(state) {
+fn word(activity: Activity) -> &'static str {
+    match activity {
         Activity::Running => "running",
         Activity::Paused => "paused",
         Activity::Halted => "halted",
