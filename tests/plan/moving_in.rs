@@ -100,6 +100,35 @@ fn failures_in_a_row_are_taken_over() {
     assert!(project.loop_state().contains("Consecutive failures: 0\n"), "{}", project.loop_state());
 }
 
+/// One state file is for one phase: what another controller had done in one is not lost to another unasked.
+#[test]
+fn another_phase_that_another_controller_began_is_a_question() {
+    let project = Project::new();
+    let far = "---\nwave: 1\n---\n<task><name>far</name></task>\n";
+    project.sandbox.write(".planning/phases/10-far/10-01-PLAN.md", far);
+    left(&project, 4, 0);
+    let state = project.loop_state();
+    let agent = project.agent("printf -- '---\\nEXIT_SIGNAL: STUCK: as asked\\n---\\n'");
+    let far = |more: &[&str]| {
+        project.sandbox.run(&[&["run", "10", "--agent-cmd", agent.as_str()][..], more].concat())
+    };
+    let asked = far(&[]).exits(3).says("other-input");
+    let says = ".planning/LOOP-STATE.md describes an unfinished loop on phase 3 (4 iterations)";
+    assert!(asked.err.contains(says) && asked.err.contains("a copy of the file is kept"), "{}", asked.err);
+    assert_eq!((project.loop_state(), project.sandbox.calls().len()), (state.clone(), 0));
+    far(&["--fresh"]).exits(4);
+    assert!(project.loop_state().contains("Phase: 10\n"), "{}", project.loop_state());
+    let kept = project.sandbox.home.join("runs").join(project.status()["run"].as_str().expect("an id"));
+    assert_eq!(std::fs::read_to_string(kept.join("imported/LOOP-STATE.md")).expect("kept"), state);
+    // A phase that is complete is in nobody's way, and neither is the one that is wanted.
+    project.sandbox.run(&["cancel"]).exits(0);
+    project.sandbox.write(".planning/LOOP-STATE.md", state.replace("running", "complete"));
+    far(&[]).exits(4);
+    project.sandbox.run(&["cancel"]).exits(0);
+    project.sandbox.write(".planning/LOOP-STATE.md", state);
+    project.run(HONEST, &["--max", "5"]).exits(6).says("4 iterations and 0 tasks done");
+}
+
 /// The limit may be used up before this run has read its plans: what is left is named all the same.
 #[test]
 fn a_limit_that_another_controller_used_up_names_what_is_left() {

@@ -7,8 +7,9 @@ use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::wanted_run::WantedRun;
+use crate::measure::planning::document;
 use crate::world::wait::now;
-use loop_base::text::shell_word;
+use loop_base::text::{counted, shell_word};
 use loop_core::engine::Status;
 use loop_core::workflow::model::{MirrorFormat, WorkPlace};
 use loop_store::mirror::planning;
@@ -29,7 +30,11 @@ pub(crate) fn in_the_way(home: &Home, request: &RunRequest, wanted: &WantedRun) 
     let agreed = request.fresh || request.replace_other;
     if wanted.workflow.mirror.writes(MirrorFormat::Planning) {
         return Ok(match other_phase(home, wanted)? {
-            None => InTheWay::Nothing,
+            None if agreed => InTheWay::Nothing,
+            None => {
+                let question = other_phase_file(home, wanted)?;
+                question.map_or(InTheWay::Nothing, |it| InTheWay::Question(Box::new(it)))
+            }
             Some(row) if agreed => InTheWay::Run(Box::new(row)),
             Some(row) => {
                 let (id, name) = (&row.id[..8], planning::NAME);
@@ -93,6 +98,33 @@ fn other_phase(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<Row>> {
     Ok(home.runs(&filter)?.into_iter().find(is_it))
 }
 
+/// The state file of another controller that had begun with another phase. Where this home has a run of that phase,
+/// the file is that run's; a run in a worktree leaves this one alone.
+fn other_phase_file(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<RequestQuestion>> {
+    if wanted.workflow.workspace.at == WorkPlace::Worktree {
+        return Ok(None);
+    }
+    let text = document(&wanted.project, planning::NAME);
+    let Some(found) = text.and_then(|it| planning::import::read(&it).ok()) else { return Ok(None) };
+    let (phase, name) = (found.phase.to_string(), wanted.project.to_string_lossy());
+    if found.is_complete || phase == wanted.input.name {
+        return Ok(None);
+    }
+    let own = Filter {
+        project: Some(&name),
+        workflow: Some(&wanted.workflow.name),
+        input: Some(&phase),
+        limit: Some(1),
+        ..Filter::default()
+    };
+    if !home.runs(&own)?.is_empty() {
+        return Ok(None);
+    }
+    let done = counted(found.iterations, "iteration");
+    let text = format!("{} describes an unfinished loop on phase {phase} ({done})", planning::NAME);
+    Ok(Some(question(text, FILE_IS_KEPT, continued_by_hand(&phase))))
+}
+
 /// A state file of another design that this home does not know is a question too.
 fn other_file(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<RequestQuestion>> {
     let Some(left) = left(Some(home), &wanted.project, &wanted.workflow)? else { return Ok(None) };
@@ -101,9 +133,11 @@ fn other_file(home: &Home, wanted: &WantedRun) -> anyhow::Result<Option<RequestQ
     }
     let (file, other) = (left.folder.join(left.files[0]), &left.found.input);
     let text = format!("{} describes an unfinished loop on {other}", file.display());
-    let cost = "a copy of the file is kept with the run that replaces it";
-    Ok(Some(question(text, cost, continued_by_hand(other))))
+    Ok(Some(question(text, FILE_IS_KEPT, continued_by_hand(other))))
 }
+
+/// What "new" costs where another controller's state file is replaced.
+const FILE_IS_KEPT: &str = "a copy of the file is kept with the run that replaces it";
 
 /// What another controller began may need flags that nobody here knows.
 fn continued_by_hand(input: &str) -> NextStep {
