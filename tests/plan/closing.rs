@@ -203,6 +203,33 @@ fn a_verification_with_open_rows_cannot_be_skipped() {
     );
 }
 
+/// A task that is skipped is done; the phase continues with the next one.
+#[test]
+fn skipping_a_task_continues_with_the_next_one() {
+    let project = Project::new();
+    project.run("echo nothing", &[]).exits(4);
+    let does = "accept Task 1: step 1 as it is, then continue with the next task; the run is unverified";
+    project.sandbox.run(&["answer"]).exits(0).says(does);
+    project.sandbox.run(&["answer", "skip"]).exits(0);
+    project.run("do_task; exit 1", &["--max", "4"]);
+    let last = project.sandbox.prompt(4);
+    assert!(
+        last.contains("Task 2: step 2") && project.sandbox.path("project/03-01_2.txt").exists(),
+        "{last}"
+    );
+
+    let project = Project::new();
+    project.sandbox.write(&format!("{FOLDER}/03-01-PLAN.md"), plan_text(1, "autonomous: true", 1));
+    for plan in ["03-02", "03-03"] {
+        std::fs::remove_file(project.sandbox.path(&format!("project/{FOLDER}/{plan}-PLAN.md")))
+            .expect("there");
+    }
+    project.sandbox.commit("one task");
+    project.run("echo nothing", &[]).exits(4);
+    let does = "accept EXECUTE as it is, then continue with VERIFY; the run is unverified";
+    project.sandbox.run(&["answer"]).exits(0).says(does);
+}
+
 #[test]
 fn requirements_that_an_agent_takes_out_of_the_roadmap_are_told_and_stay() {
     let project = Project::new();

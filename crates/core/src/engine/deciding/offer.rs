@@ -2,13 +2,14 @@
 //! before choosing. Every place that shows a question (the terminal, `status`, `--json`, notifications,
 //! the hook) shows this.
 
+use super::route::{item_before_others, straight_back};
 use crate::engine::journal::people::command::{Choice, choices_of};
 use crate::engine::journal::people::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::judging::reasons::check_words;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::next_call::{call, lacks_other_model};
-use crate::workflow::model::{Next, PhaseId, Workflow};
+use crate::workflow::model::{ItemSource, Next, PhaseId, Workflow};
 use loop_base::text::counted;
 use serde::Serialize;
 
@@ -108,7 +109,13 @@ impl Asking<'_> {
                     true => String::new(),
                     false => format!("; first waive {}", open.join(", ")),
                 };
-                format!("accept {phase} as it is, then {}; the run is unverified{waived}", self.next())
+                let (what, then) = match item_before_others(self.workflow, self.state) {
+                    Some(item) => {
+                        (item.name.as_str(), format!("continue with the next {}", self.item_word()))
+                    }
+                    None => (phase, self.next()),
+                };
+                format!("accept {what} as it is, then {then}; the run is unverified{waived}")
             }
             (Choice::Abort, QuestionKind::Hourly) => "pause the run; loop run continues it".to_owned(),
             (Choice::Abort, _) => "halt the run; loop resume --reset continues it".to_owned(),
@@ -168,7 +175,17 @@ impl Asking<'_> {
         self.name(phase.unwrap_or(self.state.phase))
     }
 
+    fn item_word(&self) -> &'static str {
+        match self.workflow.items.as_ref().map(|it| &it.from) {
+            Some(ItemSource::Plans(_)) => "task",
+            Some(_) | None => "item",
+        }
+    }
+
     fn next(&self) -> String {
+        if let Some(phase) = straight_back(self.workflow, self.state) {
+            return format!("continue with {}", self.name(phase));
+        }
         match self.workflow.phases[self.state.phase].next {
             Next::Phase(phase) => format!("continue with {}", self.name(phase)),
             Next::Done => "finish".to_owned(),

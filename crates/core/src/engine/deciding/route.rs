@@ -24,8 +24,8 @@ use loop_base::value::Value;
 /// The exit rule holds, or a person let the phase go: the item is done, or the gates are asked and
 /// then the way on is taken. Gates at the end of a body stand where its last item is done.
 pub(crate) fn leave(workflow: &Workflow, state: &State, how: Leave, now: Timestamp) -> Decision {
-    let straight_back = state.back_to.filter(|it| goes_straight_back(workflow, state, *it));
-    let ends_body = items::body(workflow, state.phase).is_some_and(|(_, last)| last == state.phase);
+    let straight_back = straight_back(workflow, state);
+    let ends_body = ends_body(workflow, state);
     match &state.item {
         Some(item) if ends_body && straight_back.is_none() => {
             let also = closed_with(state, item);
@@ -54,6 +54,23 @@ pub(crate) fn leave(workflow: &Workflow, state: &State, how: Leave, now: Timesta
         Some(phase) => Decision::Record(Event::Entered { phase, how }),
         None => go(workflow.phases[state.phase].next, how),
     }
+}
+
+/// Returns the phase that sent the work back, if it is entered again from here.
+pub(super) fn straight_back(workflow: &Workflow, state: &State) -> Option<PhaseId> {
+    state.back_to.filter(|it| goes_straight_back(workflow, state, *it))
+}
+
+fn ends_body(workflow: &Workflow, state: &State) -> bool {
+    items::body(workflow, state.phase).is_some_and(|(_, last)| last == state.phase)
+}
+
+/// Returns the item that is done when this phase is left, if others are open after it.
+pub(super) fn item_before_others<'a>(workflow: &Workflow, state: &'a State) -> Option<&'a Item> {
+    let item = state.item.as_ref()?;
+    let is_done = ends_body(workflow, state) && straight_back(workflow, state).is_none();
+    let closed = 1 + closed_with(state, item).len();
+    (is_done && closed < state.items_left as usize).then_some(item)
 }
 
 /// The other items of a group that an agent called complete together with this one.
