@@ -230,6 +230,19 @@ fn skipping_a_task_continues_with_the_next_one() {
     project.sandbox.run(&["answer"]).exits(0).says(does);
 }
 
+/// Nobody drives the run, so what it has is known.
+#[test]
+fn only_what_the_run_has_can_be_waived() {
+    let project = Project::new();
+    project.run(HONEST, &["--max", "1"]).exits(6);
+    for what in ["99-99/1", "tests/none.py", "*"] {
+        let refused = project.sandbox.run(&["waive", what, "--reason", "x"]).exits(2);
+        let says = format!("nothing that is called \"{what}\"; these can be waived: AUTH-02, SC-2");
+        assert!(refused.err.contains(&says), "{}", refused.err);
+    }
+    project.sandbox.run(&["waive", "auth-02", "--reason", "moved"]).exits(0);
+}
+
 #[test]
 fn requirements_that_an_agent_takes_out_of_the_roadmap_are_told_and_stay() {
     let project = Project::new();

@@ -18,7 +18,8 @@ use crate::world::deliverables::deliverables;
 use crate::world::question_text;
 use crate::world::wait::now;
 use loop_core::engine::{
-    Answer, Choice, Command, QuestionKind, State, Station, Status, Subject, acceptable, choices, run_again,
+    Answer, Choice, Command, QuestionKind, State, Station, Status, Subject, acceptable, choices,
+    names_waivable, run_again, unknown_to_waive,
 };
 use loop_core::workflow::model::Workflow;
 use loop_store::run::Run;
@@ -145,6 +146,7 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
     };
     let helps = helps(&workflow, &state, &row, &command);
     let command = acceptable(&workflow, &state, command).map_err(|why| Refusal::usage(why, helps))?;
+    refuse_unknown_waiver(&home, &row, &state, &command)?;
     let changed = gate_changed(&home, &row, &workflow, &state, &command)?;
     if changed.is_none() {
         refuse_unsigned(&row, &workflow, &state, &command)?;
@@ -193,6 +195,15 @@ fn continued_with(home: &Rc<Home>, row: &Row, command: &Command) -> anyhow::Resu
     }
     let (workflow, state) = load(home, row)?;
     Ok(next_step(home, &row.id, &workflow, &state)?)
+}
+
+/// While nobody drives the run, what it has found is known: a waiver of anything else is a typing error.
+fn refuse_unknown_waiver(home: &Home, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
+    let Command::Waive { what, .. } = command else { return Ok(()) };
+    if names_waivable(state, what) || home.holder(&row.id).is_some() {
+        return Ok(());
+    }
+    Err(Refusal::usage(unknown_to_waive(state, what), "loop status"))
 }
 
 /// Whether a person closes a requirement at a question that may be answered differently once it is closed.

@@ -10,7 +10,7 @@ mod judging;
 mod state;
 
 pub use deciding::allowance::{Allowance, allowance, day_full};
-pub use deciding::answer::acceptable;
+pub use deciding::answer::{acceptable, names_waivable, unknown_to_waive};
 pub use deciding::decide::{decide, may_be_answered_outside};
 pub(crate) use deciding::landing::LANDING_RETURNS_MOST;
 pub use deciding::offer::{Offer, grounds_of, offers};

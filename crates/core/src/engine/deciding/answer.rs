@@ -7,9 +7,12 @@ use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::judging::judge::ISSUES;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;
-use crate::proof::Level;
+use crate::proof::{Finding, Level};
 use crate::workflow::model::Workflow;
 use crate::workflow::problem::nearest;
+
+/// Names that are listed where none of them was typed.
+const WAIVABLE_SHOWN: usize = 12;
 
 /// Returns the command as it can be taken by a run in this state, or why it cannot.
 pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Result<Command, String> {
@@ -66,8 +69,8 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         Command::Waive { ref reason, .. } if reason.trim().is_empty() => {
             Err("a finding is waived only with a reason".to_owned())
         }
-        Command::Waive { ref what, .. } if !names_a_finding(state, what) => {
-            Err(format!("the proof found nothing that is called \"{what}\"; loop status shows what it found"))
+        Command::Waive { ref what, .. } if has_findings(state) && !names_waivable(state, what) => {
+            Err(unknown_to_waive(state, what))
         }
         Command::Guide { .. }
         | Command::Waive { .. }
@@ -81,11 +84,43 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
     }
 }
 
-/// Before there are findings, a waiver is for those that may come.
-fn names_a_finding(state: &State, what: &str) -> bool {
-    let findings = state.proof().map(|it| it.findings.as_slice()).unwrap_or_default();
-    let is_required = state.requirements.iter().any(|it| it.id.eq_ignore_ascii_case(what));
-    is_required || findings.is_empty() || findings.iter().any(|it| it.is_named_by(what))
+/// While a run is under way and has no findings, a waiver may be for those that come before it is taken.
+fn has_findings(state: &State) -> bool {
+    !findings(state).is_empty()
+}
+
+fn findings(state: &State) -> &[Finding] {
+    state.proof().map(|it| it.findings.as_slice()).unwrap_or_default()
+}
+
+/// Whether this names a finding or a requirement that the run has now.
+pub fn names_waivable(state: &State, what: &str) -> bool {
+    state.requirements.iter().any(|it| it.id.eq_ignore_ascii_case(what))
+        || findings(state).iter().any(|it| it.is_named_by(what))
+}
+
+/// Says that nothing has this name, and what can be waived.
+pub fn unknown_to_waive(state: &State, what: &str) -> String {
+    let found = findings(state)
+        .iter()
+        .filter_map(|it| [&it.test, &it.file, &it.check].into_iter().find_map(|it| it.as_deref()));
+    let rows = state.requirements.iter().filter(|it| it.by.is_none()).map(|it| it.id.as_str());
+    let mut names: Vec<&str> = Vec::new();
+    for name in found.chain(rows) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = match names.len().saturating_sub(WAIVABLE_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    names.truncate(WAIVABLE_SHOWN);
+    let can = match names.is_empty() {
+        true => "the run has no open finding and no open requirement".to_owned(),
+        false => format!("these can be waived: {}{more}", names.join(", ")),
+    };
+    format!("there is nothing that is called \"{what}\"; {can}")
 }
 
 /// A person can take a completed run as it is where nothing measures its task.
