@@ -1,9 +1,10 @@
-//! The ten boxes of a system that is complete. Each is shown with its evidence, does not apply for a reason that a
-//! person gave, or is open; an open one keeps the work from being merged. Everything is read from what was
-//! measured, judged and approved; no agent ticks a box.
+//! The completion list of a system. Each box is shown with its evidence, does not apply for a reason that it names,
+//! or is open; an open one keeps the work from being merged. Which phases it asks for is said by the workflow.
+//! Everything is read from what was measured, judged and approved; no agent ticks a box.
 
-use loop_core::engine::{PhaseStatus, ShownKind, State};
-use loop_core::workflow::model::Workflow;
+use loop_core::engine::{PhaseStatus, State};
+use loop_core::workflow::completion;
+use loop_core::workflow::model::{CompletionRow, PhaseId, ShownKind, Workflow};
 
 /// How a box stands.
 pub(crate) enum Standing {
@@ -13,7 +14,7 @@ pub(crate) enum Standing {
 }
 
 pub(crate) struct CompletionBox {
-    pub what: &'static str,
+    pub what: String,
     pub standing: Standing,
 }
 
@@ -28,22 +29,14 @@ impl CompletionBox {
     }
 }
 
-/// The boxes that a stage ticks, the skill whose skipping makes one not apply, and what of the stage shows it.
-const OF_STAGES: [(&str, &str, &str, ShownKind); 7] = [
-    ("tests pass", "TEST", "test-generation", ShownKind::Tests),
-    ("verification: lint, types, tests", "VERIFY", "code-verification", ShownKind::Checks),
-    ("validation: every requirement", "VALIDATE", "code-validation", ShownKind::Checks),
-    ("security: no critical or high finding", "VALIDATE", "security-audit", ShownKind::Security),
-    ("performance targets", "VALIDATE", "perf-analysis", ShownKind::Performance),
-    ("documents", "DOCUMENT", "document", ShownKind::Checks),
-    ("review", "REVIEW", "code-review", ShownKind::Review),
-];
-
-/// Evaluates the boxes before the work is merged.
+/// Evaluates the boxes before the work is merged: the items, the rows of the workflow, the proof and the gates.
 pub(crate) fn boxes(workflow: &Workflow, state: &State) -> Vec<CompletionBox> {
-    let mut found = vec![CompletionBox { what: "capabilities", standing: capabilities(state) }];
-    for (what, stage, skill, kind) in OF_STAGES {
-        found.push(CompletionBox { what, standing: of_stage(workflow, state, stage, skill, kind) });
+    let mut found = Vec::new();
+    if let Some(of) = &workflow.items {
+        found.push(CompletionBox { what: format!("every {}", of.name), standing: items(state) });
+    }
+    for row in completion::rows(workflow).iter() {
+        found.push(CompletionBox { what: row.name.clone(), standing: of_phase(workflow, state, row) });
     }
     let proof = match state.closing(workflow) {
         Some(words) if state.is_proven() || workflow.proof.accept_unverified => Standing::Shown(words),
@@ -53,12 +46,12 @@ pub(crate) fn boxes(workflow: &Workflow, state: &State) -> Vec<CompletionBox> {
         }
         None => Standing::Open("nothing is proven yet".to_owned()),
     };
-    found.push(CompletionBox { what: "proof, before the merge", standing: proof });
-    found.push(CompletionBox { what: "required gates", standing: gates(state) });
+    found.push(CompletionBox { what: "proof, before the merge".to_owned(), standing: proof });
+    found.push(CompletionBox { what: "required gates".to_owned(), standing: gates(state) });
     found
 }
 
-fn capabilities(state: &State) -> Standing {
+fn items(state: &State) -> Standing {
     let open: Vec<&str> = state
         .item_list()
         .into_iter()
@@ -72,26 +65,36 @@ fn capabilities(state: &State) -> Standing {
     }
 }
 
-fn of_stage(workflow: &Workflow, state: &State, stage: &str, skill: &str, kind: ShownKind) -> Standing {
-    let Some(id) = workflow.phases.iter().position(|it| it.name == stage) else {
-        return Standing::NotApplicable(format!("the workflow has no stage {stage}"));
+fn of_phase(workflow: &Workflow, state: &State, row: &CompletionRow) -> Standing {
+    let stage = &row.stage;
+    let Some(id) = row.phase else {
+        return Standing::NotApplicable(format!("the workflow has no phase {stage}"));
     };
     let log = &state.phases[id];
-    match (log.status, state.skipped.get(skill)) {
-        (PhaseStatus::Completed, Some(why)) => Standing::NotApplicable(format!("{skill} was skipped: {why}")),
-        (PhaseStatus::Completed, None) => {
-            let at = log.completed_at.map(|it| it.to_string()).unwrap_or_default();
-            let no_target = log.shown.get(&ShownKind::NoPerformanceTarget);
-            match (log.shown.get(&kind), no_target.filter(|_| kind == ShownKind::Performance)) {
-                (Some(words), _) => Standing::Shown(format!("{words} ({stage} was passed {at})")),
-                (None, Some(words)) => Standing::NotApplicable(words.clone()),
-                (None, None) => Standing::Shown(format!("{stage} was passed {at}")),
-            }
-        }
-        (PhaseStatus::Skipped | PhaseStatus::Forced, _) => {
-            Standing::Open(format!("a person skipped {stage}"))
-        }
-        (PhaseStatus::Pending | PhaseStatus::Active, _) => Standing::Open(format!("{stage} is not passed")),
+    match log.status {
+        PhaseStatus::Completed => passed(workflow, state, row, id),
+        PhaseStatus::Skipped | PhaseStatus::Forced => Standing::Open(format!("a person skipped {stage}")),
+        PhaseStatus::Pending | PhaseStatus::Active => Standing::Open(format!("{stage} is not passed")),
+    }
+}
+
+/// How a row stands whose phase is passed.
+fn passed(workflow: &Workflow, state: &State, row: &CompletionRow, id: PhaseId) -> Standing {
+    let (stage, log) = (&row.stage, &state.phases[id]);
+    if let Some((skill, why)) = row.skill.as_ref().and_then(|it| state.skipped.get_key_value(it)) {
+        return Standing::NotApplicable(format!("{skill} was skipped: {why}"));
+    }
+    let at = log.completed_at.map(|it| it.to_string()).unwrap_or_default();
+    if let Some(words) = log.shown.get(&row.shows) {
+        return Standing::Shown(format!("{words} ({stage} was passed {at})"));
+    }
+    let no_target = log.shown.get(&ShownKind::NoPerformanceTarget);
+    if let Some(words) = no_target.filter(|_| row.shows == ShownKind::Performance) {
+        return Standing::NotApplicable(words.clone());
+    }
+    match row.skill.as_ref().filter(|it| !workflow.phases[id].skills.contains(it)) {
+        Some(skill) => Standing::NotApplicable(format!("{stage} does not call {skill}")),
+        None => Standing::Shown(format!("{stage} was passed {at}")),
     }
 }
 

@@ -77,7 +77,11 @@ fn a_merged_branch_is_deleted_only_if_asked_for() {
     let project = Project::brief();
     let sandbox = &project.sandbox;
     let text = sandbox.read(".loop/workflow.toml");
-    sandbox.write(".loop/workflow.toml", format!("{text}[workspace]\ndelete_branch = true\n"));
+    let rows = [("the sums", "TEST", "tests"), ("review", "REVIEW", "review")].map(|(name, phase, shows)| {
+        format!("[[complete]]\nname = \"{name}\"\nphase = \"{phase}\"\nshows = \"{shows}\"\n")
+    });
+    let rows = rows.concat();
+    sandbox.write(".loop/workflow.toml", format!("{text}[workspace]\ndelete_branch = true\n{rows}"));
     sandbox.commit("a branch less");
     project.run("honest", &[]).exits(0);
     assert_eq!(sandbox.git(&["branch", "--list", "feature/*"]), "");
@@ -86,4 +90,7 @@ fn a_merged_branch_is_deleted_only_if_asked_for() {
     let text = std::fs::read_to_string(name.path()).expect("a handoff");
     let review = "- [x] review: the verdict is APPROVE, claimed by the agent (REVIEW was passed";
     assert!(text.contains(review), "{text}");
+    let sums = "- [x] the sums: 2 of 2 tests pass (TEST was passed";
+    assert!(text.contains("- [x] every capability: 1 done") && text.contains(sums), "{text}");
+    assert!(!text.contains("] documents:"), "rows of one's own replace the preset's: {text}");
 }

@@ -45,7 +45,7 @@ pub use state::parts::item_list::ItemList;
 pub use state::parts::spent::{Spent, cost_words, dollars};
 pub use state::parts::station::{Station, Wish};
 pub use state::parts::troubles::FailureEntry;
-pub use state::parts::visit::{PhaseStatus, ShownKind};
+pub use state::parts::visit::PhaseStatus;
 pub use state::run_state::{STATE_VERSION, State};
 pub use state::views::forecast::Forecast;
 pub use state::views::history::{

@@ -16,5 +16,5 @@ mod published;
 mod tests;
 
 pub use grammar::{condition, problem, template};
-pub use resolving::{names, preset, resolve};
+pub use resolving::{completion, names, preset, resolve};
 pub use syntax::file;

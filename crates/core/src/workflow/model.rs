@@ -3,6 +3,7 @@
 //! a user types has types of its own (`file.rs`).
 
 mod agent;
+mod completion;
 mod count_format;
 mod error_class;
 mod finish;
@@ -12,6 +13,7 @@ mod phase;
 pub(crate) mod routes;
 
 pub use agent::{Agent, Model, Models, Permissions, Protocol};
+pub use completion::{CompletionRow, ShownKind};
 pub use count_format::CountFormat;
 pub use error_class::ErrorClass;
 pub use finish::{Finish, MergeBy, MergeRules, MergeThrough, Mirror, MirrorFormat, Ship};
@@ -61,6 +63,9 @@ pub struct Workflow {
     pub finish: Finish,
     #[serde(default, skip_serializing_if = "is_usual")]
     pub merge: MergeRules,
+    /// What must be shown before the work is merged. `None`: stored by a program whose workflows had no rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete: Option<Vec<CompletionRow>>,
     #[serde(default)]
     pub proof: ProofRules,
     pub mirror: Mirror,

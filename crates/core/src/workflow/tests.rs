@@ -1,3 +1,4 @@
+use super::completion;
 use super::model::{
     BreakerLimits, Check, CountFormat, Fact, Next, Phase, Progress, Protocol, Signal, SignalWord, Window,
     WindowThen, Workflow,
@@ -239,6 +240,38 @@ fn phases_are_added_moved_and_removed() {
     assert_eq!(phase(&workflow, "QA").reject.as_ref().map(|it| it.go), Some(1));
     assert_eq!(phase(&workflow, "TYPES").next, Next::Phase(4));
     assert_eq!(phase(&workflow, "QA").next, Next::Done);
+}
+
+#[test]
+fn a_completion_row_without_its_phase_does_not_apply() {
+    let workflow = resolved(&project(
+        r#"
+        extends = "engineering"
+        [[phase]]
+        name = "DOCUMENT"
+        off = true
+        [[phase]]
+        name = "VALIDATE"
+        skills = ["code-validation"]
+        "#,
+    ));
+    let rows = completion::rows(&workflow);
+    let of = |stage: &str| rows.iter().filter(|it| it.stage == stage).map(|it| it.phase).collect::<Vec<_>>();
+    assert_eq!((of("DOCUMENT"), of("REVIEW")), (vec![None], vec![Some(6)]));
+    assert_eq!(of("VALIDATE"), [Some(5); 3]);
+}
+
+#[test]
+fn a_stored_workflow_without_completion_rows_gets_those_of_the_presets() {
+    let of = |name: &str| resolved(&Layers { preset: Some(name.to_owned()), ..Layers::default() });
+    let today = of("engineering");
+    let mut stored = serde_json::to_value(&today).expect("a workflow serialises");
+    assert!(stored.as_object_mut().is_some_and(|it| it.remove("complete").is_some()));
+    let older: Workflow = serde_json::from_value(stored.clone()).expect("an older program wrote it");
+    assert_eq!(completion::rows(&older), completion::rows(&today));
+    assert_eq!(completion::rows(&today).len(), 7);
+    assert_eq!(serde_json::to_value(&older).expect("it serialises"), stored, "its hash stays");
+    assert_eq!(completion::rows(&of("tdd")).len(), 0);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! default is filled in, every name looked up and every condition held against what is known. All
 //! problems are collected. How a value is written belongs to `syntax/`.
 
+pub mod completion;
 mod condition_checks;
 mod context;
 mod layers;

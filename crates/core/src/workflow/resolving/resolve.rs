@@ -84,6 +84,7 @@ impl Resolver<'_> {
         let phases = phases::resolve(self, &defaults, known);
         self.standard_facts(&phases, &mut facts);
         let proof = self.proof(&section(&file.proof), &phases);
+        let complete = Some(self.completion(&phases));
         let modes = self.modes();
         Workflow {
             name: text(&file.name).unwrap_or_else(|| "workflow".to_owned()),
@@ -104,6 +105,7 @@ impl Resolver<'_> {
             retries,
             finish: sections::finish(&section(&file.finish)),
             merge: sections::merge(&section(&file.merge)),
+            complete,
             proof,
             mirror: sections::mirror(&section(&file.mirror)),
             notify: file.notify.as_ref().and_then(|it| text(&it.value.run)),

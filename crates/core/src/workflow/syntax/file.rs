@@ -13,7 +13,7 @@ use crate::workflow::grammar::problem::{Place, Sources};
 use crate::workflow::model::ErrorClass;
 use crate::workflow::model::{
     CleanWhen, InputKind, ItemSource, LostCall, MergeBy, MergeThrough, MirrorFormat, Permissions, Protocol,
-    Ship, Signal, WindowThen, WorkPlace,
+    Ship, ShownKind, Signal, WindowThen, WorkPlace,
 };
 use toml::de::{DeTable, DeValue};
 
@@ -58,6 +58,8 @@ section! {
         finish: FinishFile,
         /// How the work of a system is merged.
         merge: MergeFile,
+        /// What must be shown before the work of a system is merged, beside its items, proof and gates.
+        complete: Vec<At<CompleteFile>>,
         /// How the work is proven before the run is completed.
         proof: ProofFile,
         /// The state file in the format of another tool.
@@ -385,6 +387,21 @@ section! {
 }
 
 section! {
+    /// A row of the completion list. It is open until its phase is passed, and an open row blocks the merge.
+    CompleteFile "[[complete]]" {
+        /// What the list calls it.
+        name: String,
+        /// The phase that has to be passed.
+        phase: String,
+        /// A skill of that phase; the row does not apply where it was skipped for a reason.
+        skill: String,
+        /// Which result of the phase the list quotes: `tests`, `checks` (the default), `security`, `performance` or
+        /// `review`.
+        shows: ShownKind,
+    }
+}
+
+section! {
     /// How the work is proven before the run is completed.
     ProofFile "[proof]" {
         /// The least that a completed run needs: `red-to-green`, `new-test`, `approved`,
@@ -466,6 +483,8 @@ pub fn reference() -> Vec<(&'static str, &'static [&'static str], &'static [Key]
         entry::<RetriesFile>(),
         entry::<BackoffFile>(),
         entry::<FinishFile>(),
+        entry::<MergeFile>(),
+        entry::<CompleteFile>(),
         entry::<ProofFile>(),
         entry::<MirrorFile>(),
         entry::<NotifyFile>(),

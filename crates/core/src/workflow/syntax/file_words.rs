@@ -6,7 +6,7 @@ use crate::proof::Level;
 use crate::workflow::grammar::problem::{Place, Sources};
 use crate::workflow::model::{
     Back, CleanWhen, ErrorClass, InputKind, LostCall, MergeBy, MergeThrough, MirrorFormat, Permissions,
-    PhaseProof, RejectThen, Ship, WindowThen, WorkPlace,
+    PhaseProof, RejectThen, Ship, ShownKind, WindowThen, WorkPlace,
 };
 use serde_json::{Value, json};
 use toml::de::DeValue;
@@ -49,6 +49,9 @@ words!(MergeBy: "loop" => MergeBy::Loop, "people" => MergeBy::People);
 words!(MirrorFormat: "prp-session" => MirrorFormat::PrpSession,
     "domain-memory" => MirrorFormat::DomainMemory, "planning" => MirrorFormat::Planning,
     "task-state" => MirrorFormat::TaskState);
+words!(ShownKind: "tests" => ShownKind::Tests, "checks" => ShownKind::Checks,
+    "security" => ShownKind::Security, "performance" => ShownKind::Performance,
+    "review" => ShownKind::Review);
 words!(ErrorClass: "build" => ErrorClass::Build, "test" => ErrorClass::Test, "lint" => ErrorClass::Lint,
     "type" => ErrorClass::Type, "security" => ErrorClass::Security,
     "performance" => ErrorClass::Performance, "external" => ErrorClass::External,

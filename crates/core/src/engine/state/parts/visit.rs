@@ -4,6 +4,7 @@
 use crate::engine::journal::measured::metric::Metrics;
 use crate::engine::state::parts::breaker::Breaker;
 use crate::engine::state::parts::spent::Spent;
+use crate::workflow::model::ShownKind;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
@@ -63,19 +64,6 @@ pub struct PhaseLog {
     /// What it was left with, in words that say where something is only claimed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shown: BTreeMap<ShownKind, String>,
-}
-
-/// What a phase can be left with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ShownKind {
-    Tests,
-    Checks,
-    Security,
-    Performance,
-    /// There is no target that the performance could meet.
-    NoPerformanceTarget,
-    Review,
 }
 
 impl PhaseLog {
