@@ -11,7 +11,7 @@ use crate::measure::checks::run_checks::{Cut, Execute, run_all};
 use crate::tree::changes;
 use crate::tree::git::GitError;
 use crate::tree::git_text::listed_paths;
-use crate::tree::tree_status::TreeStatus;
+use crate::tree::tree_status::{TreeStatus, shown};
 use crate::tree::working_tree::WorkingTree;
 use loop_core::engine::{Baseline, Evidence};
 use loop_core::facts::FactName;
@@ -20,6 +20,9 @@ use loop_core::workflow::model::PhaseProof;
 use loop_store::run::Run;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// A note names this many files or folders; a build folder that nobody ignored has thousands.
+const FILES_NAMED: usize = 10;
 
 /// Which run is measured, and where.
 #[derive(Clone, Copy)]
@@ -102,14 +105,17 @@ pub(crate) fn measure(
         // A lock file or a formatted source settles after one round; what moves again will not.
         if !is_second {
             is_second = true;
-            notes.push(format!("the checks changed {} and were run again", shown(&touched)));
+            notes.push(format!("the checks changed {} and were run again", shown(&touched, FILES_NAMED)));
             continue;
         }
         break (after, results, uncommitted::remember_own_output(tree, &touched)?);
     };
     let own: Vec<PathBuf> = uncommitted::own_output(tree).into_iter().collect();
     if !own.is_empty() {
-        notes.push(format!("the checks write {} whenever they run; this is not counted", shown(&own)));
+        notes.push(format!(
+            "the checks write {} whenever they run; this is not counted",
+            shown(&own, FILES_NAMED)
+        ));
     }
     let unstable = unstable.iter().map(|it| it.to_string_lossy().into_owned()).collect();
     let now = tests_in_place::of(&run.folder(), &results);
@@ -185,9 +191,4 @@ fn written_by_checks(
     let tracked: BTreeSet<PathBuf> = listed_paths(&tracked).collect();
     let (tracked, untracked) = changes.into_iter().map(|it| it.path).partition(|it| tracked.contains(it));
     Ok(WrittenByChecks { tracked, untracked })
-}
-
-fn shown(paths: &[PathBuf]) -> String {
-    let paths: Vec<String> = paths.iter().map(|it| it.to_string_lossy().into_owned()).collect();
-    paths.join(", ")
 }

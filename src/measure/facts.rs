@@ -53,8 +53,9 @@ pub(crate) fn gather(
         None => (0, Vec::new()),
     };
     put(&mut values, FactName::CommitsMade, i64::try_from(made).unwrap_or(i64::MAX));
-    put(&mut values, FactName::FilesChanged, since_call.len());
-    put(&mut values, FactName::TreeChanged, !since_call.is_empty());
+    let changed_by_call = uncommitted::without_check_output(tree, status, since_call);
+    put(&mut values, FactName::FilesChanged, changed_by_call);
+    put(&mut values, FactName::TreeChanged, changed_by_call != 0);
     put(&mut values, FactName::TreeClean, uncommitted.is_empty());
     put(&mut values, FactName::WorkCommitted, uncommitted_work(tree, run, uncommitted).is_empty());
     put(&mut values, FactName::DocsGenerated, changes::documents(since_start).len());

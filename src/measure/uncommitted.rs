@@ -2,7 +2,7 @@
 //! around before is remembered by the first measurement, and what our own checks leave behind is
 //! remembered as theirs, so that nobody blames the agent for it.
 
-use crate::tree::changes::{self, Change};
+use crate::tree::changes::{self, Change, ChangeKind};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_status::{GitStatus, read_status};
 use crate::tree::git_text::{is_object_id, listed_paths};
@@ -96,6 +96,16 @@ pub(crate) fn since_beginning(
     let counts = |it: &&PathBuf| !before.contains(it.as_os_str().as_bytes()) || is_changed(it);
     let own = own_output(tree);
     Ok(status.uncommitted.iter().filter(counts).filter(|it| !own.contains(*it)).cloned().collect())
+}
+
+/// Returns how many of these changes are not uncommitted output of the checks. A build folder that nobody
+/// ignored changes with every build, and would count as progress in every iteration.
+pub(crate) fn without_check_output(tree: &WorkingTree, status: &TreeStatus, changes: &[Change]) -> usize {
+    let left = left_by_checks(tree);
+    let is_output = |it: &Change| {
+        left.contains(&it.path) && (it.kind == ChangeKind::Deleted || status.uncommitted.contains(&it.path))
+    };
+    changes.iter().filter(|it| !is_output(it)).count()
 }
 
 /// Returns what is uncommitted, and apart from it what these checks left.

@@ -177,6 +177,21 @@ fn a_completed_run_names_what_its_checks_left_uncommitted() {
 }
 
 #[test]
+fn a_build_folder_that_nobody_ignores_is_no_progress() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(&format!(
+        "[ -f work ] || {{ echo work > work; git add work; git commit -qm work; }}; {PROMISE}"
+    ));
+    let check =
+        "tests=mkdir -p build/$$ && touch build/$$/a build/$$/b && date +%N > build/stamp && test -f work";
+    sandbox
+        .run(&["run", "it", "--agent-cmd", &agent, "--check", check])
+        .exits(4)
+        .says("not done, no progress: uncommitted: build/ (left by the check tests)");
+    assert!(!sandbox.prompt(2).contains("build/stamp, build/"), "{}", sandbox.prompt(2));
+}
+
+#[test]
 fn guidance_for_a_run_that_is_over_says_so_and_how_to_start_another() {
     let sandbox = Sandbox::new();
     sandbox.run(&["guide", "look again"]).exits(2).says("no run in this project").says("next: loop run ");
