@@ -1,6 +1,4 @@
-//! The loop: decide, act, record, repeat.
-//!
-//! Nothing here knows what an agent is. The engine says what comes next, the world does it, the
+//! The loop: decide, act, record, repeat. Nothing here knows what an agent is. The engine says what comes next, the world does it, the
 //! journal keeps what came of it; because intent is written before the act, continuing after a crash
 //! is the same code as starting.
 
@@ -25,12 +23,15 @@ pub(crate) trait World {
         None
     }
 
-    /// Carries out one effect and says what came of it. A failing agent or check is a result, not
-    /// an error: `Err` means that the controller itself can no longer do its work.
+    /// Returns the effect with what only the world can add before its intent is written down.
+    fn intent(&mut self, effect: &Effect) -> Effect {
+        effect.clone()
+    }
+
+    /// Carries out one effect. A failing agent or check is a result; `Err`: the controller cannot work.
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed>;
 
-    /// Is told what has become durable, so that it can be shown and mirrored. Returns what it noticed
-    /// while it did so.
+    /// Is told what has become durable, to show and mirror it. Returns what it noticed meanwhile.
     fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event>;
 }
 
@@ -71,6 +72,7 @@ pub(crate) fn drive(run: &mut Run, world: &mut impl World) -> anyhow::Result<Res
 /// Does one thing and records what came of it. Says whether somebody else has the work.
 pub(crate) fn carry_out(run: &mut Run, world: &mut impl World, effect: &Effect) -> anyhow::Result<bool> {
     // What may happen only once is on disk before it happens, so a crash leaves a trace of it.
+    let effect = &world.intent(effect);
     if effect.happens_once() {
         run.record(world.now(), Event::Began(effect.clone()));
     }

@@ -22,12 +22,12 @@ fn a_call_outlives_its_controller_and_is_collected() {
     keeper.send(order).expect("sent");
     until_output(&run.path().join("call-1.out"));
     drop(keeper);
-    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else {
+    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1, None).expect("possible") else {
         panic!("not live")
     };
     attached.interrupt(Force::Soft).expect("signalled");
     readable(attached.as_fd(), None);
-    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else {
+    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1, None).expect("possible") else {
         panic!("not ended")
     };
     assert_eq!((ending.how, ending.code, ending.out_bytes), (EndReason::Interrupted, Some(0), 13));
@@ -42,13 +42,13 @@ fn an_abandoned_call_can_be_forced_to_end() {
     keeper.send(order).expect("sent");
     until_output(&run.path().join("call-1.out"));
     drop(keeper);
-    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else {
+    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1, None).expect("possible") else {
         panic!("not live")
     };
     attached.interrupt(Force::Soft).expect("signalled");
     attached.interrupt(Force::Hard).expect("signalled");
     readable(attached.as_fd(), None);
-    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else {
+    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1, None).expect("possible") else {
         panic!("not ended")
     };
     assert_eq!((ending.how, ending.code), (EndReason::Interrupted, Some(1)));
@@ -65,11 +65,11 @@ fn an_abandoned_call_keeps_its_limits() {
     keeper.send(order).expect("sent");
     until_output(&run.path().join("call-1.out"));
     drop(keeper);
-    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1).expect("possible") else {
+    let PreviousCall::Live(attached) = find(run.path(), "call-1", 1, None).expect("possible") else {
         panic!("not live")
     };
     readable(attached.as_fd(), None);
-    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1).expect("possible") else {
+    let PreviousCall::Ended(ending) = find(run.path(), "call-1", 1, None).expect("possible") else {
         panic!("not ended")
     };
     assert_eq!((ending.how, ending.signal), (EndReason::TimedOut, Some(9)));
@@ -204,7 +204,9 @@ fn lose_the_shim(root: &Path, words: &str) {
     assert!(swept.ended > 0 && swept.left.is_empty(), "{swept:?}");
     drop(helper.stdin.take());
     assert!(helper.wait().expect("still ours to collect").success(), "the sweep ended a helper");
-    let PreviousCall::Lost(reason) = find(root, "call-1", 1).expect("possible") else { panic!("not lost") };
+    let PreviousCall::Lost(reason) = find(root, "call-1", 1, None).expect("possible") else {
+        panic!("not lost")
+    };
     assert_eq!(reason, "the shim died without an exit record");
     assert_eq!(shim_resources::clear(root, 1), []);
 }
@@ -245,7 +247,7 @@ fn drive(root: &Path) {
 
 fn conclude(root: &Path, call: usize, epoch: u64) -> &'static str {
     loop {
-        match find(root, &format!("call-{call}"), epoch).expect("possible") {
+        match find(root, &format!("call-{call}"), epoch, None).expect("possible") {
             PreviousCall::NotStarted => return "void",
             PreviousCall::Ended(_) => return "ended",
             PreviousCall::Lost(_) => return "lost",

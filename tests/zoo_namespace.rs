@@ -28,7 +28,7 @@ fn a_pid_is_used_again_inside() {
     zoo.send(&["ignores everything"]);
     until_output(&zoo.run.path().join("call-1.out"));
     let shim = zoo.shim();
-    let PreviousCall::Live(attached) = find(zoo.run.path(), "call-1", 1).expect("possible") else {
+    let PreviousCall::Live(attached) = find(zoo.run.path(), "call-1", 1, None).expect("possible") else {
         panic!("not live")
     };
     zoo.keeper.kill().expect("signalled");
@@ -42,7 +42,7 @@ fn a_pid_is_used_again_inside() {
     // As it was left, with the victim's own start, and from another boot.
     for identity in [shim, same_start, other_boot] {
         identity.write(zoo.run.path(), 1).expect("written");
-        let found = find(zoo.run.path(), "call-1", 1).expect("possible");
+        let found = find(zoo.run.path(), "call-1", 1, None).expect("possible");
         assert!(matches!(found, PreviousCall::Lost(_)), "{found:?}");
         shim_resources::clear(zoo.run.path(), 1);
         shim_resources::clear_before(zoo.run.path(), 2);
@@ -101,7 +101,7 @@ fn a_full_disk_inside() {
     // Nobody is there to hear the answer, so the record is all there is.
     drop(keeper);
     let ending = loop {
-        match find(&run, "call-1", 1).expect("possible") {
+        match find(&run, "call-1", 1, None).expect("possible") {
             PreviousCall::Live(attached) => assert!(readable(attached.as_fd(), None)),
             PreviousCall::Ended(ending) => break ending,
             other => panic!("{other:?}"),
@@ -172,10 +172,14 @@ fn text(path: &Path) -> &str {
 }
 
 fn end_and_collect(run: &Path) {
-    let PreviousCall::Live(attached) = find(run, "call-1", 1).expect("possible") else { panic!("not live") };
+    let PreviousCall::Live(attached) = find(run, "call-1", 1, None).expect("possible") else {
+        panic!("not live")
+    };
     attached.interrupt(Force::Soft).expect("signalled");
     assert!(readable(attached.as_fd(), None));
-    let PreviousCall::Ended(ending) = find(run, "call-1", 1).expect("possible") else { panic!("not ended") };
+    let PreviousCall::Ended(ending) = find(run, "call-1", 1, None).expect("possible") else {
+        panic!("not ended")
+    };
     assert_eq!((ending.how, ending.code, ending.trouble), (EndReason::Interrupted, Some(0), None));
     assert_eq!(fs::read_to_string(run.join("call-1.out")).expect("an output"), "ready\nresult\n");
 }

@@ -23,8 +23,10 @@ pub(crate) enum KeptHead {
 /// Stands in the run's folder once the repository remembers the journal.
 const NOTE: &str = "kept-in-repository";
 
-/// Compares the journal with what the repository remembers of it, where that can be read.
+/// Compares the recent events with each other, and the journal with what the repository remembers of it, where
+/// that can be read.
 pub(crate) fn match_kept_head(home: &Home, run: &str, place: &Path) -> anyhow::Result<KeptHead> {
+    home.match_recent_events(run)?;
     let Ok(git) = Git::open(place) else { return Ok(KeptHead::None) };
     match journal_head::kept(&git, run) {
         Ok(Some(kept)) => Ok(home.match_head(run, &kept).map(|()| KeptHead::Matches)?),

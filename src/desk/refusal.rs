@@ -4,7 +4,7 @@ use crate::tree::git::GitError;
 use crate::tree::worktree::Misplaced;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
-use loop_store::{Locked, StoreError};
+use loop_store::{Holder, Locked, StoreError};
 use std::path::{Path, PathBuf};
 
 /// A request that ends here.
@@ -135,8 +135,8 @@ impl From<anyhow::Error> for Refusal {
         if let Some(StoreError::FolderGone { moved_to, .. }) = error.downcast_ref::<StoreError>() {
             return Refusal { text, next: Some(gone_step(moved_to.as_deref())), exit: exit_code(&error) };
         }
-        if let Some(StoreError::Held { what, .. }) = error.downcast_ref::<StoreError>() {
-            return Refusal { text, next: Some(beside(what)), exit: exit_code(&error) };
+        if let Some(StoreError::Held { what, by }) = error.downcast_ref::<StoreError>() {
+            return Refusal { text, next: Some(beside(what, by.as_ref())), exit: exit_code(&error) };
         }
         let misplaced = error.downcast_ref::<Misplaced>().map(|it| NextStep::ByHand(it.next.clone()));
         Refusal { text, next: misplaced.or_else(|| git_step(&error)), exit: exit_code(&error) }
@@ -176,8 +176,11 @@ fn lost_step(kept: Option<&Path>, is_restored: bool) -> Option<NextStep> {
 }
 
 /// What to do where another controller has the run or the tree. Another run can work in a worktree of its
-/// own; the same run cannot.
-fn beside(what: &Locked) -> NextStep {
+/// own; the same run cannot. Whoever hands in drives nothing that could be watched or stopped.
+fn beside(what: &Locked, by: Option<&Holder>) -> NextStep {
+    if let Some(holder) = by.filter(|it| it.subcommand() == Some("ship")) {
+        return NextStep::ByHand(format!("wait until process {} has ended, then try again", holder.pid));
+    }
     match what {
         Locked::Tree(_) => [WORKTREE_STEP, "loop attach", "loop stop"].into(),
         Locked::Run(_) => ["loop attach", "loop stop"].into(),

@@ -391,6 +391,13 @@ impl World for Host<'_> {
         Some(self.measured(run, status, evidence))
     }
 
+    fn intent(&mut self, effect: &Effect) -> Effect {
+        match effect {
+            Effect::Work(call) => Effect::Work(self.provably_unstarted(call)),
+            other => other.clone(),
+        }
+    }
+
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed> {
         self.stay()?;
         tracing::info!(run = %self.run_id, ?effect, "performs");

@@ -138,6 +138,28 @@ fn en01_a_push_that_goes_on_after_its_ship_was_killed_is_no_obstacle() {
     sandbox.assert_nothing_runs();
 }
 
+/// What did not leave the house is no result, and whoever waits for a `loop ship` is told which process that is.
+#[test]
+fn en01_a_ship_that_failed_prints_no_result_and_one_beside_it_names_the_process() {
+    let sandbox = completed();
+    let (begun, go) = (sandbox.fifo("begun"), sandbox.fifo("go"));
+    sandbox.program(
+        "remote.git/hooks/pre-receive",
+        "#!/bin/sh\necho x > \"$OUT/begun\"; read it < \"$OUT/go\"; exit 1\n",
+    );
+    let ship = sandbox.spawn(&["ship"]);
+    begun.hear();
+    let beside = sandbox.run(&["ship"]).exits(7);
+    assert!(
+        beside.err.contains(&format!("help: wait until process {} has ended", ship.pid().as_raw_nonzero())),
+        "{beside:?}"
+    );
+    go.say();
+    let failed = ship.wait().exits(1);
+    assert_eq!(failed.out, "", "{failed:?}");
+    assert!(failed.err.contains("committed on ") && failed.err.ends_with("next: loop ship\n"), "{failed:?}");
+}
+
 /// A code host may list late what it has; where it refuses a second request it names the first.
 #[test]
 fn en01_a_request_that_is_open_and_not_listed_yet_is_found() {

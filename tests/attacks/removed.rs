@@ -50,21 +50,22 @@ fn g06_a_call_whose_files_were_removed_is_lost_and_never_started_again() {
     }
 }
 
-/// Without its claim, and without its controller, a call is still not taken for one that never started.
+/// Without its claim, its records and its controller, a call is still not taken for one that never started.
 #[test]
 fn g10_a_call_without_its_claim_is_collected() {
     for (user, killed, removed) in users("g10_a_call_without_its_claim")
         .into_iter()
         .flat_map(|it| ["$controller", "$controller $shim"].map(|killed| (it, killed)))
         .flat_map(|(it, killed)| {
-            ["call-1.out", "call-* \"$folder\"/calls.log"].map(|gone| (it, killed, gone))
+            ["rm call-1.out", "rm call-* calls.log shim-*", "rm call-*; : > calls.log"]
+                .map(|removed| (it, killed, removed))
         })
     {
         let scene = Scene::new(user);
         scene.workflow(BUILD);
         let shim = "shim=$PPID; controller=$(awk '/^PPid/ { print $2 }' /proc/$shim/status)";
         let agent = scene.plays(&format!(
-            "if [ \"$LOOP_CALL\" = 1 ]; then folder=$(echo \"$ROOT\"/home/runs/*); {shim}; kill -9 {killed}; rm -f \"$folder\"/{removed}; fi\n{BUILT}"
+            "if [ \"$LOOP_CALL\" = 1 ]; then folder=$(echo \"$ROOT\"/home/runs/*); {shim}; kill -9 {killed}; (cd \"$folder\" && {removed}); fi\n{BUILT}"
         ));
         scene.act(&["run", "a bridge", "--agent-cmd", &agent]);
         scene.act(&["run"]);
@@ -146,6 +147,31 @@ fn g27_a_deleted_event_and_a_deleted_ref_are_named() {
             let done = scene.act(words);
             assert_eq!(done.code, 8, "{user:?}, {words:?}: {done:?}");
         }
+    }
+}
+
+/// A run that somebody deleted from the list is not begun again as if it had never been, and a changed event
+/// in the middle is named by whoever reads or continues the run.
+#[test]
+fn g27_a_deleted_row_and_a_changed_event_are_named_by_run_and_status() {
+    for user in users("g27_a_deleted_row") {
+        let scene = Scene::new(user);
+        scene.waits(BUILD);
+        let middle = "(select max(seq) / 2 from event)";
+        change(&scene, &format!("update event set at = at + 1 where seq = {middle}"));
+        for words in [&["status"][..], &["run"], &["verify"]] {
+            let done = scene.act(words).exits(8);
+            assert!(done.err.contains(" event "), "{user:?}, {words:?}: {done:?}");
+        }
+        change(&scene, &format!("update event set at = at - 1 where seq = {middle}"));
+        scene.act(&["status"]).exits(0);
+        let agent = scene.plays(BUILT);
+        change(&scene, "delete from run");
+        for input in ["a bridge", "another bridge"] {
+            let done = scene.act(&["run", input, "--agent-cmd", &agent]).exits(8);
+            assert!(done.err.contains("is missing, but its folder"), "{user:?}, {input}: {done:?}");
+        }
+        assert_eq!(scene.calls(), [1], "{user:?}");
     }
 }
 

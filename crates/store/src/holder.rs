@@ -52,6 +52,19 @@ impl Holder {
         })
     }
 
+    /// Returns which command of ours it is, as far as its words tell.
+    pub fn subcommand(&self) -> Option<&str> {
+        let mut words = self.command.split(' ').skip(1);
+        while let Some(word) = words.next() {
+            match word {
+                "-C" | "--dir" | "--home" | "--run" => drop(words.next()),
+                option if option.starts_with('-') => (),
+                command => return Some(command),
+            }
+        }
+        None
+    }
+
     /// Whether exactly this process is alive.
     pub fn is_alive(&self) -> bool {
         let exists =
@@ -95,4 +108,21 @@ fn stat_field(pid: i32, number: usize) -> Option<String> {
 
 fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Holder;
+
+    #[test]
+    fn the_command_is_the_first_word_that_is_no_option() {
+        let of = |command: &str| {
+            let holder = Holder { pid: 1, start: 0, boot: String::new(), command: command.to_owned() };
+            holder.subcommand().map(str::to_owned)
+        };
+        assert_eq!(of("loop ship --no-pr").as_deref(), Some("ship"));
+        assert_eq!(of("/bin/loop -C /a --home /b -v ship").as_deref(), Some("ship"));
+        assert_eq!(of("loop run ship it").as_deref(), Some("run"));
+        assert_eq!(of("loop"), None);
+    }
 }

@@ -17,7 +17,7 @@ mod short_commands;
 pub use contain::{cgroup, find_by_mark, identity, mount, temp_dir};
 pub use controller::{detached, follow, keeper, previous_call, process_line};
 pub use process::{deaths, hardening, proc_stat, signals};
-pub use records::{claim, exit_records, protocol, tail};
+pub use records::{claim, exit_records, protocol, tail, unstarted};
 pub use short_commands::{
     exchange, foreground, git_variables, pid_namespace, program_version, ssh_keygen, which,
 };

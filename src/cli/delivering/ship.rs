@@ -106,6 +106,9 @@ fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
     for error in &shipped.errors {
         eprintln!("loop: {}", sanitise(error));
     }
+    if let (1, Some(branch), Some(commit)) = (exit, &shipped.branch, &shipped.commit) {
+        eprintln!("committed on {branch}: {}", commit.get(..7).unwrap_or(commit));
+    }
     if exit == 4 {
         eprintln!("nothing was changed; fix what is listed above first");
         eprintln!("{}", hint::next("loop ship"));
@@ -113,7 +116,7 @@ fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
     if exit == 1 {
         eprintln!("{}", hint::next("loop ship"));
     }
-    if let (Some(branch), Some(commit)) = (&shipped.branch, &shipped.commit) {
+    if let (0, Some(branch), Some(commit)) = (exit, &shipped.branch, &shipped.commit) {
         println!("{branch} at {}", commit.get(..7).unwrap_or(commit));
         if let Some(url) = &shipped.url {
             println!("{}", sanitise(url));

@@ -100,6 +100,8 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
         return Ok(OpenReply::Adopted(FoundRun { home, row: Box::new(row) }));
     }
     if wanted.newest(&home)?.is_none() && !request.fresh {
+        // What somebody deleted from the list may be this very run.
+        home.refuse_lost_runs(|_| false)?;
         wanted.import_begun(request.max)?;
     }
     prepare(&caller.environment.agents, &mut wanted.workflow, request, &wanted.project, &wanted.input)?;

@@ -603,6 +603,7 @@ fn every_name_of_a_prompt_is_supplied() {
         model: None,
         other_model: None,
         epoch: 1,
+        unstarted: None,
     };
     let text = crate::prompt::render(&workflow, &state, &call, "");
     let missing: Vec<&&str> = names

@@ -98,6 +98,7 @@ fn call(state: &State) -> Call {
             model: None,
             other_model: None,
             epoch: state.epoch,
+            unstarted: None,
         },
     }
 }

@@ -120,6 +120,7 @@ fn events_are_folded_with_the_workflow_that_was_in_force() {
         model: None,
         other_model: None,
         epoch: 2,
+        unstarted: None,
     };
     run.record(Timestamp(21), Event::Began(loop_core::engine::Effect::Work(call)));
     let mut workflow = run.workflow.clone();

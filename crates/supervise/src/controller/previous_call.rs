@@ -6,6 +6,7 @@ use crate::contain::identity::Identity;
 use crate::records::claim;
 use crate::records::exit_records;
 use crate::records::protocol::{Force, OrderEnd};
+use crate::records::unstarted;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{Signal, pidfd_send_signal};
@@ -55,8 +56,9 @@ impl AsFd for Attached {
     }
 }
 
-/// Finds out about the call of this stem, which the controller of this epoch had begun.
-pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> {
+/// Finds out about the call of this stem, which the controller of this epoch had begun. `journaled` is the
+/// digest of the proof that it was not started; calls of older versions have none.
+pub fn find(run_dir: &Path, stem: &str, epoch: u64, journaled: Option<&str>) -> io::Result<PreviousCall> {
     let shim = Identity::read(run_dir, epoch)?;
     let is_same_boot = shim.as_ref().map_or(Ok(true), Identity::is_of_this_boot)?;
     // First whether the shim lives, then its record: a shim that ends in between has written one. The
@@ -66,20 +68,24 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64) -> io::Result<PreviousCall> 
         return Ok(PreviousCall::Ended(ending));
     }
     // After a restart of the machine a missing file proves nothing: it may not have reached the disk.
-    let lost_records = shim.is_some() && !exit_records::exist(run_dir);
-    let is_void = !lost_records
+    let lost_records = match journaled {
+        Some(digest) => !claim::exists(run_dir, stem) && !unstarted::holds(run_dir, stem, digest),
+        None => shim.is_some() && !exit_records::exist(run_dir),
+    };
+    let may_be_void = !lost_records && journaled.is_none_or(|it| unstarted::holds(run_dir, stem, it));
+    let is_void = may_be_void
         && !exit_records::was_claimed(run_dir, stem)?
         && ((is_same_boot && claim::void(run_dir, stem)?) || claim::is_void(run_dir, stem)?);
     Ok(match live {
         // Also where a shim lives: one that was never sent the call, or that came too late for it.
         _ if is_void => PreviousCall::NotStarted,
         Some(shim) => PreviousCall::Live(Attached { shim }),
+        None if is_same_boot && lost_records => {
+            PreviousCall::Lost("the records of the run's calls were removed".to_owned())
+        }
         // A shim is known on disk before it claims anything.
         None if shim.is_none() => {
             PreviousCall::Lost("the run's folder was removed during the call".to_owned())
-        }
-        None if is_same_boot && lost_records => {
-            PreviousCall::Lost("the records of the run's calls were removed".to_owned())
         }
         None if is_same_boot => PreviousCall::Lost("the shim died without an exit record".to_owned()),
         None => PreviousCall::Lost("the machine restarted during the call".to_owned()),
@@ -98,6 +104,7 @@ mod tests {
     use crate::process::proc_stat::Stat;
     use crate::records::exit_records;
     use crate::records::protocol::EndReason;
+    use crate::records::unstarted;
     use std::io::Read;
     use std::path::Path;
     use std::process::{Command, Stdio};
@@ -109,7 +116,7 @@ mod tests {
     }
 
     fn found(dir: &Path) -> String {
-        format!("{:?}", find(dir, "call-1", 7).expect("possible"))
+        format!("{:?}", find(dir, "call-1", 7, None).expect("possible"))
     }
 
     #[test]
@@ -146,6 +153,33 @@ mod tests {
         }
     }
 
+    /// An agent can remove and write every file of the folder, and knows no text with the journaled digest.
+    #[test]
+    fn a_call_whose_files_are_all_gone_is_not_taken_for_one_that_never_started() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let gone = Identity { pid: i32::MAX, ..Identity::mine().expect("an identity") };
+        for (number, is_shim_known) in [(1, true), (2, false)] {
+            let stem = format!("call-{number}");
+            let digest = unstarted::issue(dir.path(), &stem).expect("written");
+            if is_shim_known {
+                shim_was_here(dir.path(), &gone);
+            }
+            let found = |epoch| {
+                let found = find(dir.path(), &stem, epoch, Some(&digest)).expect("possible");
+                format!("{found:?}")
+            };
+            let epoch = if is_shim_known { 7 } else { 8 };
+            for _ in 0..2 {
+                assert_eq!(found(epoch), "NotStarted");
+            }
+            std::fs::remove_file(dir.path().join(format!("{stem}.out"))).expect("removed");
+            unstarted::revoke(dir.path(), &stem).expect("removed");
+            for _ in 0..2 {
+                assert_eq!(found(epoch), r#"Lost("the records of the run's calls were removed")"#);
+            }
+        }
+    }
+
     #[test]
     fn after_a_restart_an_open_call_is_lost_even_without_its_claim() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -157,7 +191,7 @@ mod tests {
         let ending = OrderEnd::without_exit(EndReason::TimedOut);
         exit_records::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
         assert!(
-            matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Ended(it) if it == ending)
+            matches!(find(dir.path(), "call-1", 7, None).expect("possible"), PreviousCall::Ended(it) if it == ending)
         );
     }
 
@@ -174,11 +208,11 @@ mod tests {
         let identity = Identity { pid, start, ..Identity::mine().expect("an identity") };
         shim_was_here(dir.path(), &identity);
         claim::take(&dir.path().join("call-1.out")).expect("possible").expect("ours");
-        assert!(matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Live(_)));
+        assert!(matches!(find(dir.path(), "call-1", 7, None).expect("possible"), PreviousCall::Live(_)));
         let ending = OrderEnd::without_exit(EndReason::Exited);
         exit_records::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
         assert!(
-            matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Ended(it) if it == ending)
+            matches!(find(dir.path(), "call-1", 7, None).expect("possible"), PreviousCall::Ended(it) if it == ending)
         );
         drop(shim.stdin.take());
         shim.wait().expect("collected");
@@ -190,14 +224,14 @@ mod tests {
         let ending = OrderEnd::without_exit(EndReason::Exited);
         exit_records::Ledger::open(dir.path()).expect("writable").append("call-1", &ending).expect("written");
         assert!(
-            matches!(find(dir.path(), "call-1", 7).expect("possible"), PreviousCall::Ended(it) if it == ending)
+            matches!(find(dir.path(), "call-1", 7, None).expect("possible"), PreviousCall::Ended(it) if it == ending)
         );
         exit_records::Ledger::open(dir.path()).expect("writable").claim("call-3").expect("written");
-        assert!(matches!(find(dir.path(), "call-3", 7).expect("possible"), PreviousCall::Lost(_)));
+        assert!(matches!(find(dir.path(), "call-3", 7, None).expect("possible"), PreviousCall::Lost(_)));
         assert!(!dir.path().join("call-3.out").exists());
         claim::take(&dir.path().join("call-2.out")).expect("possible").expect("ours");
         for _ in 0..2 {
-            let found = format!("{:?}", find(dir.path(), "call-2", 7).expect("possible"));
+            let found = format!("{:?}", find(dir.path(), "call-2", 7, None).expect("possible"));
             assert_eq!(found, r#"Lost("the run's folder was removed during the call")"#);
         }
     }

@@ -16,7 +16,7 @@ pub fn take(out_path: &Path) -> io::Result<Option<File>> {
 /// Takes the right away from whoever may still come; false when the call was claimed before.
 pub fn void(run_dir: &Path, stem: &str) -> io::Result<bool> {
     // On a full disk a claim that is there can still be seen, and nothing new be made.
-    if fs::symlink_metadata(out_path(run_dir, stem)).is_ok() {
+    if exists(run_dir, stem) {
         return Ok(false);
     }
     let void = run_dir.join("void");
@@ -25,6 +25,11 @@ pub fn void(run_dir: &Path, stem: &str) -> io::Result<bool> {
         file.write_all(b"a call whose output is this file was never started\n")?;
     }
     Ok(if_absent(fs::hard_link(&void, out_path(run_dir, stem)))?.is_some())
+}
+
+/// Returns whether somebody has the right, or it was taken away.
+pub(crate) fn exists(run_dir: &Path, stem: &str) -> bool {
+    fs::symlink_metadata(out_path(run_dir, stem)).is_ok()
 }
 
 /// Returns whether the right was taken away by `void`.

@@ -16,6 +16,7 @@ use crate::process::waits_for_input;
 use crate::records::claim;
 use crate::records::exit_records::Ledger;
 use crate::records::protocol::{EndReason, Force, Order, OrderEnd, OrderKind, Survivor};
+use crate::records::unstarted;
 use loop_base::files::ours;
 use loop_base::secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -95,6 +96,10 @@ pub(crate) fn run(post: &mut Post, ledger: &mut Ledger, mut order: Order) -> Fin
     if order.kind == OrderKind::Call {
         // The claim itself is there; this is for an agent that removes it.
         let _a_second_witness = ledger.claim(&order.stem);
+        if let Err(error) = unstarted::revoke(&post.run_dir, &order.stem) {
+            let why = format!("the proof that it was not started cannot be removed: {error}");
+            return over(EndReason::CouldNotStart(why));
+        }
     }
     let err = Capture::on_demand(order.err_path(&post.run_dir), order.bounds.out_bytes);
     let mut troubles = post.has.prepare(&order);

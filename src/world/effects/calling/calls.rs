@@ -27,6 +27,7 @@ use loop_supervise::previous_call::{Attached, PreviousCall, before_restart, find
 use loop_supervise::program_version;
 use loop_supervise::protocol::{Bounds, EndReason, Force, Order, OrderEnd as Exit, OrderKind};
 use loop_supervise::shim::resources as shim_resources;
+use loop_supervise::unstarted;
 use loop_supervise::which::executable;
 use rustix::fd::AsFd;
 use std::ffi::OsString;
@@ -43,6 +44,13 @@ const TRANSCRIPT_MOST: u64 = 1 << 30;
 const GRACE_MS: u64 = 10_000;
 
 impl Host<'_> {
+    /// Leaves the proof that this call was not started, which its shim takes away.
+    pub(crate) fn provably_unstarted(&self, call: &Call) -> Call {
+        // On a disk without room the intent cannot be journaled either, which names the cause.
+        let digest = unstarted::issue(&self.folder, &call.stem()).ok();
+        Call { unstarted: digest, ..call.clone() }
+    }
+
     pub(crate) fn work(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
         if let CallAllowance::Calls(left) = &mut self.allowance {
             *left = left.saturating_sub(1);
@@ -261,7 +269,7 @@ impl Host<'_> {
 
     fn await_found(&mut self, run: &Run, call: &Call, unwanted: bool) -> anyhow::Result<Exit> {
         loop {
-            match find(&self.folder, &call.stem(), call.epoch)? {
+            match find(&self.folder, &call.stem(), call.epoch, call.unstarted.as_deref())? {
                 PreviousCall::NotStarted => return Ok(Exit::without_exit(EndReason::NotStarted)),
                 PreviousCall::Ended(exit) => return Ok(exit),
                 PreviousCall::Lost(why) => {

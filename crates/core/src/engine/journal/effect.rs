@@ -100,6 +100,10 @@ pub struct Call {
     pub other_model: Option<OtherModel>,
     /// The epoch of the controller that meant to start it; names the shim.
     pub epoch: u64,
+    /// The digest of a text that is deleted right before the call starts: whoever finds the text knows that
+    /// it did not. Calls that another program makes have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unstarted: Option<String>,
 }
 
 /// Another phase and the model that answered there; nothing where that is not known.

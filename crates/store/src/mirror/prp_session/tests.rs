@@ -103,6 +103,7 @@ fn bp78_bp79_a_provider_that_refuses_is_waited_for() {
         model: None,
         other_model: None,
         epoch: 1,
+        unstarted: None,
     };
     let ending = Ending::Limited { why: "overloaded".to_owned(), until: None };
     let ended = Ended { ms: 10, ..Ended::plain(1, ending, Report::default()) };

@@ -21,6 +21,7 @@ pub(crate) fn call(workflow: &Workflow, phase: &Phase, state: &State) -> Call {
         other_model: other_model(workflow, phase, state),
         step,
         epoch: state.epoch,
+        unstarted: None,
     }
 }
 

@@ -208,6 +208,7 @@ impl ImportedJournal<'_> {
             model: self.found.green_model.clone().filter(|_| is_green),
             other_model: None,
             epoch: IMPORTED_EPOCH,
+            unstarted: None,
         };
         self.add(at, Event::Began(Effect::Work(call)));
         self.call
