@@ -3,7 +3,7 @@
 //! is the same code as starting.
 
 use loop_base::time::Timestamp;
-use loop_core::engine::{Decision, Effect, Event, Rest, decide};
+use loop_core::engine::{Decision, Effect, Event, News, Rest, decide};
 use loop_store::run::{Run, StoreError};
 
 /// Everything that the engine cannot do for itself.
@@ -11,7 +11,7 @@ pub(crate) trait World {
     fn now(&self) -> Timestamp;
 
     /// Returns what came from outside since it was asked last: how a run was opened, who joined it.
-    fn news(&mut self) -> Vec<(Timestamp, Event)> {
+    fn news(&mut self) -> Vec<(Timestamp, News)> {
         Vec::new()
     }
 
@@ -32,7 +32,7 @@ pub(crate) trait World {
     fn perform(&mut self, effect: &Effect, run: &Run) -> anyhow::Result<Performed>;
 
     /// Is told what has become durable, to show and mirror it. Returns what it noticed meanwhile.
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event>;
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<News>;
 }
 
 /// What came of an effect.
@@ -94,6 +94,6 @@ pub(crate) fn commit(run: &mut Run, world: &mut impl World) -> Result<(), StoreE
         if noticed.is_empty() {
             return Ok(());
         }
-        noticed.into_iter().for_each(|it| run.record(world.now(), it));
+        run.take_news(noticed.into_iter().map(|it| (world.now(), it)).collect());
     }
 }

@@ -1,10 +1,10 @@
 //! A world that begins nothing: what came from outside and what follows from it is recorded, and reaches the
-//! mirrors.
+//! mirrors. Other worlds of the desk that drive a run for one step keep the mirrors in the same way.
 
 use crate::drive::{Performed, World};
 use crate::world::wait::now;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event};
+use loop_core::engine::{Effect, Event, News};
 use loop_store::run::Run;
 use loop_store::{Home, mirror};
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub(crate) struct IdleWorld<'a> {
     home: &'a Home,
     place: &'a Path,
-    news: Vec<(Timestamp, Event)>,
+    news: Vec<(Timestamp, News)>,
 }
 
 impl<'a> IdleWorld<'a> {
@@ -21,12 +21,12 @@ impl<'a> IdleWorld<'a> {
         IdleWorld { home, place, news: Vec::new() }
     }
 
-    pub(crate) fn with_news(self, news: impl IntoIterator<Item = (Timestamp, Event)>) -> IdleWorld<'a> {
+    pub(crate) fn with_news(self, news: impl IntoIterator<Item = (Timestamp, News)>) -> IdleWorld<'a> {
         IdleWorld { news: self.news.into_iter().chain(news).collect(), ..self }
     }
 
-    pub(crate) fn with(self, event: Event) -> IdleWorld<'a> {
-        self.with_news([(now(), event)])
+    pub(crate) fn with(self, news: News) -> IdleWorld<'a> {
+        self.with_news([(now(), news)])
     }
 }
 
@@ -35,7 +35,7 @@ impl World for IdleWorld<'_> {
         now()
     }
 
-    fn news(&mut self) -> Vec<(Timestamp, Event)> {
+    fn news(&mut self) -> Vec<(Timestamp, News)> {
         std::mem::take(&mut self.news)
     }
 
@@ -47,10 +47,15 @@ impl World for IdleWorld<'_> {
         Ok(Performed::Elsewhere)
     }
 
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
-        if !facts.is_empty() {
-            mirror::restore(self.home, &run.id, &run.workflow, &run.state, self.place);
-        }
-        Vec::new()
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<News> {
+        keep_mirrors(self.home, self.place, run, facts)
     }
+}
+
+/// Writes the mirrors by what has become durable.
+pub(crate) fn keep_mirrors(home: &Home, place: &Path, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<News> {
+    if !facts.is_empty() {
+        mirror::restore(home, &run.id, &run.workflow, &run.state, place);
+    }
+    Vec::new()
 }

@@ -21,7 +21,7 @@ use crate::world::wait::{Listener, Signals, now};
 use file_stamps::Marks;
 use loop_base::time::{Timestamp, length};
 use loop_core::engine::{
-    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, How, Station,
+    Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, How, News, Station,
 };
 use loop_core::proof::ProofStep;
 use loop_store::Home;
@@ -68,7 +68,7 @@ impl Setting<'_> {
 pub(crate) struct HookWorld<'a> {
     setting: Setting<'a>,
     /// Who joined, and what somebody did to the run's files, until it is recorded.
-    news: Vec<(Timestamp, Event)>,
+    news: Vec<(Timestamp, News)>,
     /// What starts processes. Most stops need none, and preparing for them costs more than the rest
     /// of the decision.
     host: Option<Host<'a>>,
@@ -109,7 +109,7 @@ impl UnderWay {
 impl<'a> HookWorld<'a> {
     pub(crate) fn new(
         setting: Setting<'a>,
-        news: Vec<(Timestamp, Event)>,
+        news: Vec<(Timestamp, News)>,
         said: Option<String>,
         timeout: Duration,
         watcher: Watcher<'a>,
@@ -261,7 +261,7 @@ impl World for HookWorld<'_> {
         now()
     }
 
-    fn news(&mut self) -> Vec<(Timestamp, Event)> {
+    fn news(&mut self) -> Vec<(Timestamp, News)> {
         std::mem::take(&mut self.news)
     }
 
@@ -321,7 +321,7 @@ impl World for HookWorld<'_> {
         }
     }
 
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<News> {
         (self.watcher)(run, facts)
     }
 }

@@ -28,7 +28,7 @@ use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
     Baseline, Call, CheckOutcome, CheckResult, Effect, Ended, Ending, Event, Evidence, Facts, Item, Landing,
-    LandingStep, Listing, Merge, Question, QuestionKind, Station, Step, StepTaken, Tests, Usage,
+    LandingStep, Listing, Merge, News, Question, QuestionKind, Station, Step, StepTaken, Tests, Usage,
 };
 use loop_core::facts::FactName;
 use loop_core::proof::{Finding, FindingKind, Level, NewTest, Proof, ProvenTest, TestId};
@@ -224,7 +224,7 @@ impl World for Sim {
         }))
     }
 
-    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) -> Vec<Event> {
+    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) -> Vec<News> {
         Vec::new()
     }
 }

@@ -18,7 +18,7 @@ use super::{Cast, Dice, Sim};
 use crate::drive::{Performed, World, drive};
 use loop_base::time::Timestamp;
 use loop_core::engine::{
-    Answer, Command, Effect, Event, Hold, Item, Opening, Rest, State, Status, Step, choices,
+    Answer, Command, Effect, Event, Hold, Item, News, Opening, Rest, State, Status, Step, choices,
 };
 use loop_core::workflow::model::{ModeName, Skill, Window, WindowThen, Workflow};
 use loop_core::workflow::preset;
@@ -141,7 +141,7 @@ impl World for Mortal<'_> {
         Ok(performed)
     }
 
-    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) -> Vec<Event> {
+    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) -> Vec<News> {
         Vec::new()
     }
 }

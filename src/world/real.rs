@@ -24,7 +24,7 @@ use crate::world::money::Money;
 use crate::world::shim::Shim;
 use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, Station, Wait};
+use loop_core::engine::{Effect, Event, Evidence, Hold, HoldKind, LeftProcess, News, Station, Wait};
 use loop_core::workflow::model::InputKind;
 use loop_store::run::Run;
 use loop_store::{LandingLock, StoreError};
@@ -56,7 +56,7 @@ pub(crate) enum CallAllowance {
 }
 
 /// Is shown what became durable, and says what it noticed.
-pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) -> Vec<Event> + 'a>;
+pub(crate) type Watcher<'a> = Box<dyn FnMut(&Run, &[(Timestamp, Event)]) -> Vec<News> + 'a>;
 
 pub(crate) struct Host<'a> {
     pub(crate) run_id: String,
@@ -78,9 +78,9 @@ pub(crate) struct Host<'a> {
     /// What was found out about git's locks and not told yet.
     pub(crate) lock_notes: Vec<String>,
     /// What was found out while something was done, and not told yet.
-    pub(super) notes: Vec<Event>,
+    pub(super) notes: Vec<News>,
     /// What came from outside before this world was made, until it is recorded.
-    pub(crate) news: Vec<(Timestamp, Event)>,
+    pub(crate) news: Vec<(Timestamp, News)>,
     /// The tree that the last snapshot holds, which was taken before the last call.
     kept: Option<String>,
     pub(crate) growth: Growth,
@@ -309,7 +309,7 @@ impl<'a> Host<'a> {
     }
 
     /// Looks for commands of checks that had none when the run was opened: its project is made by the run.
-    fn detected(&self, run: &Run) -> Vec<Event> {
+    fn detected(&self, run: &Run) -> Vec<News> {
         if run.workflow.input.kind != InputKind::Job {
             return Vec::new();
         }
@@ -322,7 +322,7 @@ impl<'a> Host<'a> {
             return Vec::new();
         }
         let found = detect(&self.place).into_iter().filter(|it| lacks(it.name));
-        found.map(|it| Event::Detected { check: it.name.to_owned(), command: it.run }).collect()
+        found.map(|it| News::Detected { check: it.name.to_owned(), command: it.run }).collect()
     }
 
     fn sleep(&mut self, until: Timestamp) -> anyhow::Result<Performed> {
@@ -356,7 +356,7 @@ impl World for Host<'_> {
         now()
     }
 
-    fn news(&mut self) -> Vec<(Timestamp, Event)> {
+    fn news(&mut self) -> Vec<(Timestamp, News)> {
         std::mem::take(&mut self.news)
     }
 
@@ -438,7 +438,7 @@ impl World for Host<'_> {
         }
     }
 
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<News> {
         let mut noticed = (self.watcher)(run, facts);
         if facts.iter().any(|(_, it)| matches!(it, Event::Ended(_))) {
             noticed.extend(self.detected(run));

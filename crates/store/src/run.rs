@@ -10,7 +10,7 @@ use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::agents;
 use loop_core::digest::sha256;
-use loop_core::engine::{Command, Event, Listing, Opening, State, Station, Wait, acceptable};
+use loop_core::engine::{Command, Event, Listing, News, Opening, State, Station, Wait, acceptable};
 use loop_core::workflow::model::Workflow;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -27,6 +27,8 @@ pub struct Run {
     taken: Vec<i64>,
     /// The next commit keeps the workflow too.
     reloaded: bool,
+    /// The number of the event among the pending ones by which it came into force.
+    reloaded_at: Option<i64>,
 }
 
 enum Books {
@@ -104,6 +106,7 @@ impl Run {
             pending: Vec::new(),
             taken: Vec::new(),
             reloaded: false,
+            reloaded_at: None,
         };
         run.record(now, Event::Owned { epoch, opening });
         Ok(run)
@@ -122,6 +125,7 @@ impl Run {
             pending: Vec::new(),
             taken: Vec::new(),
             reloaded: false,
+            reloaded_at: None,
         }
     }
 
@@ -155,7 +159,10 @@ impl Run {
                     _ => event,
                 };
                 let (event, body) = secret::redact_data(self.state.journaled(&self.workflow, event));
-                journal.append(at.0, event.kind(), &body);
+                let seq = journal.append(at.0, event.kind(), &body);
+                if matches!(event, Event::Reloaded { .. }) {
+                    self.reloaded_at.get_or_insert(seq);
+                }
                 event
             }
             Books::Memory(_) => self.state.journaled(&self.workflow, event),
@@ -164,13 +171,11 @@ impl Run {
         self.pending.push((at, event));
     }
 
-    /// Takes in what came from outside: what neither a decision nor an effect brings. Only the past of a run
-    /// that another controller began holds more than that.
-    pub fn take_news(&mut self, news: Vec<(Timestamp, Event)>) {
-        let is_opened = self.state.opening != Opening::default();
-        for (at, event) in news {
-            assert!(!is_opened || event.is_news(), "{} comes of a decision or an effect", event.kind());
-            self.record(at, event);
+    /// Takes in what came from outside.
+    pub fn take_news(&mut self, news: Vec<(Timestamp, News)>) {
+        for (at, news) in news {
+            let is_opened = self.state.opening != Opening::default();
+            news.events(at, is_opened).into_iter().for_each(|(at, event)| self.record(at, event));
         }
     }
 
@@ -288,10 +293,12 @@ impl Run {
                     spend: spend(&self.pending, &self.workflow, &self.state),
                     settles: self.pending.iter().find_map(ended_call),
                     definition: definition.as_deref(),
+                    reloaded_at: self.reloaded_at,
                 };
                 journal.commit(home, &commit)?;
                 self.taken.clear();
                 self.reloaded = false;
+                self.reloaded_at = None;
             }
             Books::Memory(memory) => {
                 memory.events.extend(self.pending.iter().cloned());

@@ -2,7 +2,7 @@
 //! the run is woken, and where nobody does, what can be done at once is done here.
 
 use crate::desk::caller::{Caller, is_unfinished, load, naming_run, next_step};
-use crate::desk::idle_world::IdleWorld;
+use crate::desk::idle_world::{IdleWorld, keep_mirrors};
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::kept_head::keep_head;
 use crate::desk::own_paths;
@@ -136,11 +136,11 @@ pub(crate) fn cancel_unowned(home: &Rc<Home>, row: &Row) -> anyhow::Result<()> {
 /// ended where that is wanted, and nothing is begun.
 pub(crate) fn settle(home: &Rc<Home>, run: &mut Run, place: &Path, command: &Command) -> anyhow::Result<()> {
     let edit = rest_edit(home, run, place);
-    let news = edit.and_then(RestEdit::event).map(|it| (now(), it));
+    let news = edit.and_then(RestEdit::news).map(|it| (now(), it));
     if matches!(run.state.station, Station::Working(_)) && command.is_urgent() {
         let ours = own_paths::of_run(place, run);
         let listener = Listener::new(Rc::clone(home), &run.id, Signals::listen()?)?;
-        let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
+        let watcher = Box::new(|run: &Run, facts: &[_]| keep_mirrors(home, place, run, facts));
         let mut host = Host::new(listener, run, place, None, &ours, CallAllowance::Calls(0), watcher)?;
         host.news.extend(news);
         drive::drive(run, &mut host)?;

@@ -7,7 +7,7 @@ use crate::deliver::train::advance::{self, Moved};
 use crate::deliver::train::merge::tip;
 use crate::deliver::train::revert::{Revert, prepare};
 use crate::deliver::{land, merged};
-use crate::desk::idle_world::IdleWorld;
+use crate::desk::idle_world::{IdleWorld, keep_mirrors};
 use crate::desk::own_paths::own_paths;
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::drive::{self, Performed, World};
@@ -16,7 +16,7 @@ use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::world::wait::now;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, Landing, Merge, known_red};
+use loop_core::engine::{Effect, Event, Landing, Merge, News, known_red};
 use loop_store::mirror::domain_memory;
 use loop_store::run::Run;
 use loop_store::{Home, LandingLock};
@@ -71,7 +71,7 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
         let made = match prepare(&git, &run.id, &into, &from, &merge)? {
             Revert::Done(commit) => {
                 let reverted = Landing::Reverted { into: into.clone(), commit: commit.clone() };
-                let news = IdleWorld::new(home, git.work_tree()).with(Event::Landed(reverted));
+                let news = IdleWorld::new(home, git.work_tree()).with(News::Landed(reverted));
                 return finished(run, news, Reverted { into, merge, commit, behind: None });
             }
             Revert::Not(why) => return Err(no(why, "loop queue list")),
@@ -178,8 +178,8 @@ impl World for RevertWorld<'_> {
         })
     }
 
-    fn committed(&mut self, _run: &Run, _facts: &[(Timestamp, Event)]) -> Vec<Event> {
-        Vec::new()
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<News> {
+        keep_mirrors(self.home, self.git.work_tree(), run, facts)
     }
 }
 

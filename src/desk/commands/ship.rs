@@ -6,15 +6,16 @@
 use crate::deliver::ship::{CompletedWork, Preflight, ShipOptions, Shipped, changed_since};
 use crate::desk::caller::{Caller, load};
 use crate::desk::commands::answer::{VIEW, working_tree};
+use crate::desk::idle_world::keep_mirrors;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::drive::{self, Performed, World};
 use crate::world::wait::now;
 use loop_base::time::Timestamp;
 use loop_core::delivery_names::CommitKind;
-use loop_core::engine::{Effect, Event};
+use loop_core::engine::{Effect, Event, News};
 use loop_store::run::Run;
-use loop_store::{Home, Row, TreeLock, mirror};
+use loop_store::{Home, Row, TreeLock};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -142,10 +143,7 @@ impl World for ShipWorld<'_> {
         Ok(Performed::Done(event))
     }
 
-    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<Event> {
-        if !facts.is_empty() {
-            mirror::restore(self.home, &run.id, &run.workflow, &run.state, self.place);
-        }
-        Vec::new()
+    fn committed(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Vec<News> {
+        keep_mirrors(self.home, self.place, run, facts)
     }
 }

@@ -17,7 +17,7 @@ use crate::tree::git_text::single_line;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_without::tree_without;
 use crate::world::wait::now;
-use loop_core::engine::{Event, Facts};
+use loop_core::engine::{Event, Facts, News};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use loop_core::workflow::preset::BuiltIn;
 use loop_store::mirror::prp_session::{import, place};
@@ -96,7 +96,7 @@ pub(crate) fn take_over(
     if found.is_unfinished {
         news.push((now(), Event::Noted { text }));
     }
-    drive::commit(&mut run, &mut IdleWorld::new(home, git.work_tree()).with_news(news))?;
+    drive::commit(&mut run, &mut IdleWorld::new(home, git.work_tree()).with(News::Opening(news)))?;
     drop(run);
     Ok(home.run(id)?)
 }

@@ -5,13 +5,14 @@ use crate::deliver::memory;
 use crate::desk::commands::command::insert;
 use crate::desk::driving::open::OpenRun;
 use crate::desk::driving::workflow_edits::WorkflowEdits;
+use crate::desk::idle_world::keep_mirrors;
 use crate::desk::kept_head::{KeptHead, deleted_head, keep_head, match_kept_head};
 use crate::desk::record::write_record;
 use crate::drive;
 use crate::world::real::{CallAllowance, Host, Onlooker};
 use crate::world::wait::{Listener, WaitResult, now};
 use loop_base::time::Timestamp;
-use loop_core::engine::{Command, Effect, Event, Question, Rest};
+use loop_core::engine::{Command, Effect, Event, News, Question, Rest};
 use loop_store::mirror::{self, RunMirror};
 use loop_store::run::Run;
 use loop_store::{Home, TreeLock};
@@ -81,7 +82,7 @@ impl<'a> Driver<'a> {
         host.news.extend(found.into_iter().map(|it| (now(), it)));
         let lost_head = (head == KeptHead::Deleted).then(|| deleted_head(&run.id));
         let warnings = lost_head.into_iter().chain(namespace_warning(&run, &host));
-        host.news.extend(warnings.map(|text| (now(), Event::Noted { text })).collect::<Vec<_>>());
+        host.news.extend(warnings.map(|text| (now(), News::Noted(text))).collect::<Vec<_>>());
         Ok(Driver { run, host, home, place, _tree: tree })
     }
 
@@ -159,7 +160,7 @@ pub(crate) fn make_place(opened: OpenRun) -> anyhow::Result<Run> {
     if run.state.opening.worktree.is_some() && run.state.place.is_none() {
         let listener = Listener::new(Rc::clone(&home), &run.id, signals)?;
         let input = run.state.opening.path.as_ref().map(PathBuf::from);
-        let watcher = Box::new(|_: &Run, _: &[_]| Vec::new());
+        let watcher = Box::new(|run: &Run, facts: &[_]| keep_mirrors(&home, &place, run, facts));
         let mut host =
             Host::new(listener, &run, &place, input, &own_paths, CallAllowance::Calls(0), watcher)?;
         drive::carry_out(&mut run, &mut host, &Effect::Workspace)?;

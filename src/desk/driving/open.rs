@@ -27,7 +27,7 @@ use crate::tree::git::Git;
 use crate::tree::worktree;
 use crate::world::wait::{Signals, now};
 use loop_base::secret;
-use loop_core::engine::{Event, Hold, HoldKind, Worktree, alike, uncommittable};
+use loop_core::engine::{Event, Hold, HoldKind, News, Worktree, alike, uncommittable};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, OpeningLock, Row, TreeLock, mirror};
@@ -360,7 +360,7 @@ fn begin(
         _ => None,
     });
     notes.extend(told);
-    drive::commit(&mut run, &mut IdleWorld::new(&home, &place).with_news(news))?;
+    drive::commit(&mut run, &mut IdleWorld::new(&home, &place).with(News::Opening(news)))?;
     if begun.is_some() {
         // What lies there is another controller's, and no edit of ours.
         mirror::write_anew(&home, &run.id, &run.workflow)?;

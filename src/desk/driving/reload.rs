@@ -16,7 +16,7 @@ use crate::desk::resolving::{job, planning};
 use crate::drive;
 use crate::world::wait::now;
 use loop_core::agent_table::COMMAND;
-use loop_core::engine::{Event, QuestionKind, State};
+use loop_core::engine::{News, QuestionKind, State};
 use loop_core::workflow::model::{InputKind, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -76,7 +76,7 @@ pub(crate) fn before_going_on(
     say(format!("changed: {}", listed(&keys)));
     run.take_workflow(workflow);
     let definition = Some(run.definition_hash());
-    let mut world = IdleWorld::new(home, Path::new(&row.place)).with(Event::Reloaded { keys, definition });
+    let mut world = IdleWorld::new(home, Path::new(&row.place)).with(News::Reloaded { keys, definition });
     drive::commit(&mut run, &mut world)?;
     Ok(())
 }

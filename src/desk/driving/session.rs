@@ -11,7 +11,7 @@ use crate::drive::{self, drive};
 use crate::hook::{self, HookWorld, Setting, Stop};
 use crate::world::question_text;
 use crate::world::wait::now;
-use loop_core::engine::{Event, Rest, Session, SessionProcess, State, Station, Status};
+use loop_core::engine::{News, Rest, Session, SessionProcess, State, Station, Status};
 use loop_store::mirror::RunMirror;
 use loop_store::run::Run;
 use loop_store::{Home, Row, TreeLock};
@@ -126,7 +126,7 @@ fn visit<'a>(
     let input = run.state.opening.path.as_ref().map(PathBuf::from);
     let mut mirror = RunMirror::open(Rc::clone(&home), run, place)?;
     let found = mirror.look_back(run, place)?;
-    let news = std::iter::once(Event::Joined(session)).chain(found).map(|it| (now(), it)).collect();
+    let news = std::iter::once(News::Joined(session)).chain(found).map(|it| (now(), it)).collect();
     let watcher = Box::new(move |run: &Run, facts: &[_]| mirror.follow(run, place, facts));
     let setting = Setting { home, place, folder: run.folder(), input, ours };
     Ok(HookWorld::new(setting, news, said, timeout, watcher))
@@ -188,7 +188,7 @@ pub(crate) fn join(caller: &Caller, session: Option<&str>) -> Result<Row, Refusa
         let (row, _) = of_project(caller, &home)?.into_iter().next().ok_or_else(none)?;
         let mut run = Run::open(Rc::clone(&home), &row.id, now())?;
         let id = session.unwrap_or_default().to_owned();
-        let joined = Event::Joined(Session { id, ..Session::default() });
+        let joined = News::Joined(Session { id, ..Session::default() });
         drive::commit(&mut run, &mut IdleWorld::new(&home, Path::new(&row.place)).with(joined))?;
         Ok(row)
     };

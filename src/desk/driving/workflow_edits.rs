@@ -5,7 +5,7 @@
 use super::reload::{differences, listed, written};
 use crate::desk::caller::CallerEnvironment;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event};
+use loop_core::engine::{Effect, Event, News};
 use loop_store::Home;
 use loop_store::run::Run;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ impl WorkflowEdits {
 
     /// Looks when a call begins and when it has ended, and says what was changed in between. A call that
     /// somebody else began is compared with the run's own copy; a worktree may never have had the files.
-    pub(super) fn follow(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Option<Event> {
+    pub(super) fn follow(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Option<News> {
         let has = |is_meant: fn(&Event) -> bool| facts.iter().any(|(_, it)| is_meant(it));
         let mut noticed = None;
         if has(|it| matches!(it, Event::Ended(_))) {
@@ -42,7 +42,7 @@ impl WorkflowEdits {
             let is_known = before.is_some() || run.state.opening.worktree.is_none();
             let text = now.edited_since(&before.unwrap_or(Found::Keys(Vec::new())));
             let text = text.filter(|_| is_known);
-            noticed = text.filter(|it| !run.state.warnings.contains(it)).map(|text| Event::Noted { text });
+            noticed = text.filter(|it| !run.state.warnings.contains(it)).map(News::Noted);
         }
         if has(|it| matches!(it, Event::Began(Effect::Work(_)))) {
             self.before = Some(self.look(run));

@@ -8,7 +8,7 @@ use crate::desk::resolving::input::RunInput;
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
-use loop_core::engine::{Event, Hold, HoldKind, Opening, Station, Worktree, run_again};
+use loop_core::engine::{Hold, HoldKind, News, Opening, Station, Worktree, run_again};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -65,7 +65,7 @@ pub(crate) fn again(home: &Home, run: &mut Run, place: &str) -> anyhow::Result<P
     };
     if let Err(error) = found {
         let hold = Hold { kind: HoldKind::Halted, reason: error.text.clone() };
-        drive::commit(run, &mut IdleWorld::new(home, Path::new(&plan.place)).with(Event::Held(hold)))?;
+        drive::commit(run, &mut IdleWorld::new(home, Path::new(&plan.place)).with(News::Held(hold)))?;
         return Err(Refusal { text: error.text, next: Some(NextStep::ByHand(error.next)), exit: 4 }.into());
     }
     Ok(PathBuf::from(&plan.place))

@@ -76,7 +76,7 @@ fn of_packages(root: &Root) -> Option<String> {
 
 fn tests_of(root: &Root, folder: &str) -> Option<String> {
     let found = detect_with(&Root { dir: root.dir.join(folder) }, is_installed);
-    let DetectedCheck { run, .. } = found.into_iter().find(|it| it.name == "tests")?;
+    let DetectedCheck { run, .. } = found.into_iter().find(|it| it.name == TESTS_CHECK)?;
     Some(format!("(cd {folder} && {run})"))
 }
 

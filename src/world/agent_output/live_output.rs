@@ -3,6 +3,7 @@
 
 use crate::clock::now;
 use crate::world::agent_output::opencode_log;
+use loop_base::secret;
 use loop_base::time::{Timestamp, length};
 use loop_core::agent_table::{AgentRow, Stream};
 use loop_core::agents::{self, AgentEvent, Detail, Narrator, StreamReader, UsageSoFar};
@@ -57,7 +58,7 @@ impl LiveCall {
         LiveCall {
             file: loop_base::files::open(output).ok(),
             reader: StreamReader::narrating(agent),
-            narrator: Narrator::new(&place.to_string_lossy(), detail),
+            narrator: Narrator::new(&place.to_string_lossy(), detail, secret::known()),
             in_tool: false,
             is_text: agent.stream == Stream::Text,
             logs_in: (agent.stream == Stream::Opencode).then(|| place.to_owned()),

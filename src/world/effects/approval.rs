@@ -9,7 +9,7 @@ use crate::world::real::Host;
 use crate::world::wait::now;
 use loop_base::time::Timestamp;
 use loop_core::engine::{
-    Command, Event, Presence, Question, QuestionKind, SIGNATURE_NAMESPACE, Signature, Signer, Station,
+    Command, Event, News, Presence, Question, QuestionKind, SIGNATURE_NAMESPACE, Signature, Signer, Station,
     Subject, Void,
 };
 use loop_core::workflow::model::{Gate, Workflow};
@@ -93,7 +93,7 @@ impl Host<'_> {
         };
         if let Err(why) = taken {
             let text = format!("the label of a gate that was answered stays on the pull request: {why}");
-            self.notes.push(Event::Noted { text });
+            self.notes.push(News::Noted(text));
         }
     }
 

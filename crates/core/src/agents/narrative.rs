@@ -4,8 +4,9 @@
 
 use super::events::{AgentEvent, UsageSoFar};
 use crate::engine::TokenClasses;
-use loop_base::secret::redact;
+use loop_base::secret::Secrets;
 use loop_base::text::sanitise;
+use std::sync::Arc;
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +27,8 @@ const RESULT_LINES: usize = 8;
 const LINE_SHOWN: usize = 2000;
 
 /// Turns events into lines.
-#[derive(Debug)]
 pub struct Narrator {
+    secrets: Arc<Secrets>,
     /// The working tree, with a slash at its end.
     place: String,
     detail: Detail,
@@ -37,9 +38,10 @@ pub struct Narrator {
 }
 
 impl Narrator {
-    pub fn new(place: &str, detail: Detail) -> Narrator {
+    /// A narrator of what happens in `place`, who keeps these secrets.
+    pub fn new(place: &str, detail: Detail, secrets: Arc<Secrets>) -> Narrator {
         let place = format!("{}/", place.trim_end_matches('/'));
-        Narrator { place, detail, pieces: String::new(), usage: None }
+        Narrator { secrets, place, detail, pieces: String::new(), usage: None }
     }
 
     /// Returns the lines of one event.
@@ -119,7 +121,7 @@ impl Narrator {
     /// relative to the place where it works.
     pub fn safe(&self, text: &str) -> String {
         let text = text.replace(&self.place, "");
-        sanitise(&redact(&text))
+        sanitise(&self.secrets.redact(&text))
     }
 }
 

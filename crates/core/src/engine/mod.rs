@@ -29,6 +29,7 @@ pub use journal::measured::evidence::{
 };
 pub use journal::measured::judgement::{Failure, Judgement, Verdict};
 pub use journal::measured::metric::{Metric, Source};
+pub use journal::news::News;
 pub use journal::people::approval::{Presence, SIGNATURE_NAMESPACE, Signature, Signer, Subject, Void};
 pub use journal::people::command::{Answer, Choice, Command, choices};
 pub use journal::people::question::{CheckpointKind, Question, QuestionKind};

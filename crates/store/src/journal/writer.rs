@@ -67,6 +67,8 @@ pub struct Commit<'a> {
     pub settles: Option<u32>,
     /// The workflow as a person had it reloaded.
     pub definition: Option<&'a str>,
+    /// The number of the event by which it came into force; `None`: the first pending one.
+    pub reloaded_at: Option<i64>,
 }
 
 /// A journal that was opened, and what its run had come to.
@@ -293,7 +295,7 @@ impl Journal {
         }
         let opening = match commit.definition {
             Some(definition) => {
-                self.write_definition(transaction, definition)?;
+                self.write_definition(transaction, definition, commit.reloaded_at)?;
                 seal::opening(transaction, &self.run, self.key)?
             }
             None => self.opening,
@@ -337,9 +339,14 @@ impl Journal {
 
     /// Replaces the workflow, and keeps the one before it for folding the events that it was in force
     /// for.
-    fn write_definition(&self, transaction: &Transaction<'_>, body: &str) -> Result<(), StoreError> {
-        let reloaded = self.pending.iter().find(|it| it.event.kind == "reloaded").or(self.pending.first());
-        let until = reloaded.map_or(self.seq, |it| it.event.seq - 1);
+    fn write_definition(
+        &self,
+        transaction: &Transaction<'_>,
+        body: &str,
+        reloaded_at: Option<i64>,
+    ) -> Result<(), StoreError> {
+        let since = reloaded_at.or_else(|| self.pending.first().map(|it| it.event.seq));
+        let until = since.map_or(self.seq, |it| it - 1);
         transaction
             .prepare_cached(
                 "insert or ignore into earlier_definition(run, until, body, version)

@@ -17,7 +17,7 @@ use journey::Journey;
 use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::documents::system_queue::JobStatus;
-use loop_core::engine::{Event, History, Landing, State, Status};
+use loop_core::engine::{Event, History, Landing, News, State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use std::path::{Path, PathBuf};
 pub use words::GateStatus;
@@ -96,7 +96,7 @@ impl DomainMemory {
 
     /// Takes into account what has become durable, and writes it down. Returns what somebody else had done
     /// to the state file, which is undone.
-    pub fn follow(&mut self, home: &Home, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+    pub fn follow(&mut self, home: &Home, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<News> {
         let edited = self.edits(workflow);
         facts.iter().for_each(|(at, event)| self.take(workflow, *at, event));
         let now = facts.last().map_or(self.history.state.updated_at, |it| it.0);
@@ -187,17 +187,17 @@ impl DomainMemory {
     }
 
     /// What somebody did to the state file since we wrote it.
-    fn edits(&self, workflow: &Workflow) -> Option<Event> {
+    fn edits(&self, workflow: &Workflow) -> Option<News> {
         let written = self.written.as_ref().filter(|_| !workflow.mirror.off)?;
         let path = Path::new(&self.project).join(self.system_folder()).join(STATE);
         let found = files::text(&path).unwrap_or_default();
         let name = format!("{}/{STATE}", self.system_folder());
-        (found != *written).then(|| Event::Noted {
-            text: if found.is_empty() {
+        (found != *written).then(|| {
+            News::Noted(if found.is_empty() {
                 format!("{name} was removed; it is written again")
             } else {
                 format!("{name} was changed by somebody else; the edit was undone and had no effect")
-            },
+            })
         })
     }
 

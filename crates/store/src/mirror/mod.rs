@@ -11,7 +11,7 @@ use crate::run::Run;
 use crate::{Filter, Home, StoreError, fold};
 use loop_base::files;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Call, Effect, Event, State};
+use loop_core::engine::{Call, Effect, Event, News, State};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 use planning::RestEdit;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ impl RunMirror {
     }
 
     /// Returns what somebody did to the files while nobody drove the run, to be recorded before anything else.
-    pub fn look_back(&mut self, run: &Run, place: &Path) -> Result<Vec<Event>, StoreError> {
+    pub fn look_back(&mut self, run: &Run, place: &Path) -> Result<Vec<News>, StoreError> {
         let Some(loop_state) = &mut self.loop_state else { return Ok(Vec::new()) };
         if is_followed(&self.home, &run.id, &run.workflow, place)? {
             return Ok(Vec::new());
@@ -45,7 +45,7 @@ impl RunMirror {
 
     /// Writes what changed by facts that have become durable. Returns what somebody else had done to
     /// the files, which is undone.
-    pub fn follow(&mut self, run: &Run, place: &Path, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+    pub fn follow(&mut self, run: &Run, place: &Path, facts: &[(Timestamp, Event)]) -> Vec<News> {
         if let Some(domain) = &mut self.domain {
             return domain.follow(&self.home, &run.workflow, facts);
         }
@@ -59,7 +59,7 @@ impl RunMirror {
                 Vec::new()
             }
         };
-        edits.into_iter().map(|text| Event::Noted { text }).collect()
+        edits.into_iter().map(News::Noted).collect()
     }
 }
 

@@ -14,7 +14,7 @@ use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::digest::sha256;
 use loop_core::documents::planning::learnings;
-use loop_core::engine::{Command, Event, History, JudgedTurn, State, Station, Status, Verdict, Wish};
+use loop_core::engine::{Command, Event, History, JudgedTurn, News, State, Station, Status, Verdict, Wish};
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 pub use rest_edit::RestEdit;
@@ -89,10 +89,10 @@ impl LoopState {
         home: &Home,
         run: &str,
         workflow: &Workflow,
-    ) -> Result<Vec<Event>, StoreError> {
+    ) -> Result<Vec<News>, StoreError> {
         let Some(edit) = self.rest_edit(home, run, workflow)? else { return Ok(Vec::new()) };
         if self.history.state.session.is_none() {
-            return Ok(edit.event().into_iter().collect());
+            return Ok(edit.news().into_iter().collect());
         }
         // The agent's own session was working all the time.
         let ours = self.text(workflow, status(&self.history.state));
@@ -117,7 +117,7 @@ impl LoopState {
 
     /// Takes into account what has become durable, and writes the file. Returns what somebody else's edit
     /// comes to.
-    pub fn follow(&mut self, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<Event> {
+    pub fn follow(&mut self, workflow: &Workflow, facts: &[(Timestamp, Event)]) -> Vec<News> {
         let rows = self.rows.len();
         let when = when(&self.history.state);
         self.is_judged = false;
@@ -126,12 +126,10 @@ impl LoopState {
         let mut edits = self.edits(&self.text(workflow, status(&self.history.state)), &when);
         if rows != self.rows.len() && !self.is_told_of_length && self.has_long_learnings() {
             self.is_told_of_length = true;
-            edits.push(Event::Noted {
-                text: format!(
-                    "{LEARNINGS} has grown beyond {} lines; merge and archive",
-                    learnings::LINES_MOST
-                ),
-            });
+            edits.push(News::Noted(format!(
+                "{LEARNINGS} has grown beyond {} lines; merge and archive",
+                learnings::LINES_MOST
+            )));
         }
         if self.is_judged {
             edits.extend(self.requirements_changed(workflow));
@@ -167,15 +165,15 @@ impl LoopState {
     }
 
     /// What somebody did to the requirements of the phase, as far as nobody was told.
-    fn requirements_changed(&self, workflow: &Workflow) -> Vec<Event> {
+    fn requirements_changed(&self, workflow: &Workflow) -> Vec<News> {
         let place = self.path.parent().and_then(Path::parent).unwrap_or(&self.path);
         let state = &self.history.state;
         let found = asked_for::differences(place, workflow, state).into_iter();
-        found.filter(|it| !state.warnings.contains(it)).map(|text| Event::Noted { text }).collect()
+        found.filter(|it| !state.warnings.contains(it)).map(News::Noted).collect()
     }
 
     /// What somebody did to the file since it was written, which is to have the text `next`; `when` says since when.
-    fn edits(&self, next: &str, when: &str) -> Vec<Event> {
+    fn edits(&self, next: &str, when: &str) -> Vec<News> {
         let Some(written) = &self.written else { return Vec::new() };
         let found = files::text(&self.path).unwrap_or_default();
         if found == *written || found == next {
@@ -184,7 +182,7 @@ impl LoopState {
         if self.is_committed(&found) {
             return Vec::new();
         }
-        let noted = |text: String| Event::Noted { text };
+        let noted = News::Noted;
         let is_asked = matches!(self.history.state.wish, Some(Wish::Stop));
         match (status_in(&found), found.is_empty()) {
             (Some("stopping"), _) if is_asked => Vec::new(),
@@ -194,7 +192,7 @@ impl LoopState {
                         "{NAME} says stopping, edited {when}: the run stops after this iteration; continue with: loop run {}",
                         self.history.state.opening.input
                     )),
-                    Event::Commanded(Command::Stop),
+                    News::Commanded(Command::Stop),
                 ]
             }
             (_, true) => vec![noted(format!("{NAME} was removed {when}; it is written again"))],

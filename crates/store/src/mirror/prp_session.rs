@@ -10,6 +10,7 @@ mod block;
 mod file_stamps;
 mod files;
 mod fresh;
+mod implementing_phase;
 pub mod import;
 pub mod place;
 mod review;

@@ -78,6 +78,7 @@ pub(super) fn commit(state: &str) -> Commit<'_> {
         spend: None,
         settles: None,
         definition: None,
+        reloaded_at: None,
     }
 }
 

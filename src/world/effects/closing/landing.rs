@@ -16,7 +16,7 @@ use crate::tree::path_patterns::Ours;
 use crate::world::effects::foreign;
 use crate::world::real::Host;
 use crate::world::wait::WaitResult;
-use loop_core::engine::{Event, Landing, LandingStep, Merge, QuestionKind};
+use loop_core::engine::{Event, Landing, LandingStep, Merge, News, QuestionKind};
 use loop_core::workflow::model::MergeBy;
 use loop_store::mirror::domain_memory;
 use loop_store::run::Run;
@@ -84,7 +84,7 @@ impl Host<'_> {
         }
         let home = self.shim.listener.shared_home();
         let landed = pull_request::land(&hub, &home, &mut |merge| self.prove_tree(run, &hub.git, merge))?;
-        self.notes.extend(hub.notes.take().into_iter().map(|text| Event::Noted { text }));
+        self.notes.extend(hub.notes.take().into_iter().map(News::Noted));
         Ok(Some(match landed {
             Some(landing) => self.landed(landing),
             None => self.cut(),
@@ -118,7 +118,7 @@ impl Host<'_> {
             let home = self.shim.listener.shared_home();
             let behind = merged::follow_remote(git, &home, into, commit)?;
             let text = behind.map(|why| format!("{into} does not have the merge yet: {why}"));
-            self.notes.extend(text.map(|text| Event::Noted { text }));
+            self.notes.extend(text.map(News::Noted));
         }
         Ok(())
     }

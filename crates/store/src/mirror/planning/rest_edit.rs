@@ -5,7 +5,7 @@ use super::{LoopState, NAME, status, status_in};
 use crate::{Home, StoreError, fold};
 use loop_base::files;
 use loop_core::digest::sha256;
-use loop_core::engine::{Event, Status};
+use loop_core::engine::{News, Status};
 use loop_core::workflow::model::Workflow;
 use std::path::Path;
 
@@ -27,7 +27,7 @@ const OF_RUNNING: [&str; 4] = ["Status:", "Consecutive failures:", "Stuck reason
 
 impl RestEdit {
     /// Says what becomes of it when the run is driven again; nothing where all of it is taken over.
-    pub fn event(self) -> Option<Event> {
+    pub fn news(self) -> Option<News> {
         let text = match self {
             RestEdit::Removed => format!("{NAME} was removed while nothing was running; it is written again"),
             RestEdit::Changed => format!(
@@ -44,7 +44,7 @@ impl RestEdit {
             }
             RestEdit::Running { more: false } => return None,
         };
-        Some(Event::Noted { text })
+        Some(News::Noted(text))
     }
 
     /// Says to whoever looks that the file is not what we wrote.

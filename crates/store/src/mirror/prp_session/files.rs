@@ -3,6 +3,7 @@
 //! format ignore them.
 
 use super::block::{breaker_word, verdict};
+use super::implementing_phase::implementing_phase;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{
@@ -50,7 +51,7 @@ struct LoopStateFile<'a> {
 pub(super) fn loop_state(run: &str, project: &str, workflow: &Workflow, history: &History) -> String {
     let state = &history.state;
     let activity = Activity::of(state);
-    let green = workflow.phases.iter().position(|it| it.name == "GREEN");
+    let green = implementing_phase(workflow);
     let named = |phases: &mut dyn Iterator<Item = PhaseId>| -> Vec<&str> {
         phases.map(|it| workflow.phases[it].name.as_str()).collect()
     };

@@ -2,6 +2,7 @@
 //! tell of, as events, so that the run continues like any other. They are marked as not ours, nothing
 //! in them counts as measured, and no test that failed before is excused.
 
+use super::super::implementing_phase::implementing_phase;
 use super::{ImportedSession, SessionStatus};
 use loop_base::time::Timestamp;
 use loop_core::engine::{
@@ -197,7 +198,7 @@ impl ImportedJournal<'_> {
 
     fn begin(&mut self, phase: PhaseId, iteration: u32, at: Timestamp) -> u32 {
         self.call += 1;
-        let is_green = self.workflow.phases[phase].name == "GREEN";
+        let is_green = implementing_phase(self.workflow) == Some(phase);
         let call = Call {
             number: self.call,
             attempt: 1,
