@@ -36,6 +36,7 @@ pub(crate) trait World {
 }
 
 /// What came of an effect.
+#[expect(clippy::large_enum_variant, reason = "one value lives at a time, between an effect and its record")]
 pub(crate) enum Performed {
     Done(Event),
     /// It is under way, or was cut short by a command; deciding again finds out.

@@ -126,7 +126,7 @@ fn workflow_files_survive_anything() {
         "\u{0}",
     ];
     for_a_while(|dice| {
-        let preset = &preset::ALL[dice.below(4) as usize];
+        let preset = &preset::ALL[dice.below(preset::ALL.len() as u32) as usize];
         let text = mangle(dice, preset.text, &odd);
         let source = LayerSource { name: "fuzz.toml".to_owned(), text, dir: None };
         let layers = Layers { project: Some(source), ..Layers::default() };
@@ -176,8 +176,11 @@ fn reports_survive_anything() {
     for_a_while(|dice| {
         let text = mangle(dice, good[dice.clone().below(5) as usize], &odd);
         for protocol in &protocols {
-            let report =
-                report::read(protocol, Expected { phase: "GREEN", promise: "DONE", prompt: "" }, &text);
+            let report = report::read(
+                protocol,
+                Expected { phase: "GREEN", promise: "DONE", prompt: "", ..Expected::default() },
+                &text,
+            );
             assert!(report.metrics.len() <= 200 && report.notes.len() <= 20, "{text}");
             let says_so = report.signal.is_none() || report.found;
             assert!(says_so, "a signal without a report: {text}");

@@ -22,7 +22,7 @@ enum Use {
 }
 
 /// Programs whose commands are proposed.
-const PROGRAMS: [&str; 6] = ["loop", "git", "chmod", "ulimit", "mv", "mkdir"];
+const PROGRAMS: [&str; 7] = ["loop", "git", "chmod", "ulimit", "mv", "mkdir", "printf"];
 
 /// Files that hold texts of commands and propose none: examples of the help, simulations, tests.
 const ASIDE: [&str; 8] =

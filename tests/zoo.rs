@@ -223,7 +223,7 @@ fn complaints_have_their_own_file_and_a_check_has_one_log() {
         .map(|it| it.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    assert_eq!(names, ["call-1.err", "call-1.out", "calls.log", "check-1-tests.log", "shim-1"]);
+    assert_eq!(names, ["call-1.err", "call-1.out", "calls.log", "check-1-tests.log", "shim-1", "unstarted"]);
 }
 
 #[test]

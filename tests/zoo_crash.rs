@@ -98,7 +98,7 @@ fn what_lost_both_its_shim_and_its_controller_is_hunted() {
     zoo.keeper.send(order).expect("sent");
     wait(&mut zoo.keeper).expect_err("the shim is dead");
     assert_eq!(survivors(zoo.cage.path()).len(), 6);
-    assert_eq!(find_by_mark::hunt(&run), []);
+    assert_eq!(find_by_mark::end_marked(&run), []);
     assert_eq!(shim_resources::clear(zoo.run.path(), 1), []);
     assert_eq!(survivors(zoo.cage.path()), Vec::<i32>::new());
 }

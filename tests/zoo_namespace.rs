@@ -50,7 +50,7 @@ fn a_pid_is_used_again_inside() {
     attached.interrupt(Force::Soft).expect("nobody to signal");
     attached.interrupt(Force::Hard).expect("nobody to signal");
     zoo.keeper.kill().expect("nobody to signal");
-    assert_eq!(find_by_mark::hunt("no such run"), []);
+    assert_eq!(find_by_mark::end_marked("no such run"), []);
     drop(zoo);
     assert!(victim.try_wait().expect("readable").is_none(), "the victim was ended");
     assert!(matches!(Stat::read(real.pid), Ok(Some(it)) if it.state != 'T'), "the victim was stopped");

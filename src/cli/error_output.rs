@@ -2,7 +2,10 @@
 
 use super::{context, hint, json};
 use crate::desk::{NO_INPUT_STEP, NextStep, Refusal, WORKTREE_STEP};
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use loop_base::text::{sanitise, shell_word};
+use std::error::Error;
 use std::process::ExitCode;
 
 /// Prints an error and returns its exit code.
@@ -38,12 +41,108 @@ pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
     ExitCode::from(exit)
 }
 
+/// Prints why a command line cannot be read, and the help that says what can be typed; help that was asked
+/// for is printed as it is.
+pub(crate) fn tell_misuse(error: &clap::Error) -> ExitCode {
+    let is_help = matches!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand);
+    if is_help || !error.use_stderr() {
+        error.exit();
+    }
+    let typed: Vec<String> = std::env::args().skip(1).collect();
+    let is_json = typed.iter().take_while(|it| *it != "--").any(|it| it == "--json");
+    let refusal = Refusal::usage(misuse(error), format!("loop help {}", named_commands(&typed)).trim_end());
+    tell(refusal, is_json)
+}
+
+/// What is wrong with a command line, in one sentence.
+fn misuse(error: &clap::Error) -> String {
+    let words = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => vec![word.clone()],
+        Some(ContextValue::Strings(words)) => words.clone(),
+        Some(_) | None => Vec::new(),
+    };
+    let flag = words(ContextKind::InvalidArg).join(" and ");
+    // A flag is named by what was typed, without the name of its value.
+    let flag_name = match flag.starts_with('-') {
+        true => flag.split([' ', '[']).next().unwrap_or_default(),
+        false => flag.trim_matches(['<', '>', '[', ']', '.']),
+    };
+    let value = shell_word(&words(ContextKind::InvalidValue).concat());
+    // The most similar one is the last.
+    let perhaps = |kind| match words(kind).last() {
+        Some(word) => format!("; did you mean {word}?"),
+        None => String::new(),
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let name = words(ContextKind::InvalidSubcommand).concat();
+            let help = match perhaps(ContextKind::SuggestedSubcommand) {
+                nothing_similar if nothing_similar.is_empty() => {
+                    "; usage: loop [OPTIONS] [COMMAND]".to_owned()
+                }
+                similar => similar,
+            };
+            format!("there is no command \"{name}\"{help}")
+        }
+        ErrorKind::UnknownArgument if flag.starts_with('-') => {
+            format!("there is no flag {flag} here{}", perhaps(ContextKind::SuggestedArg))
+        }
+        ErrorKind::UnknownArgument => format!("\"{flag}\" is one word too many; put a sentence into quotes"),
+        ErrorKind::MissingRequiredArgument => {
+            format!("missing: {}", words(ContextKind::InvalidArg).join(", "))
+        }
+        ErrorKind::ArgumentConflict => {
+            let other = words(ContextKind::PriorArg).join(" and ");
+            let name = |it: &str| it.split(' ').next().unwrap_or_default().to_owned();
+            format!("{} and {} do not go together", name(&flag), name(&other))
+        }
+        ErrorKind::ValueValidation => {
+            let why = error.source().map(ToString::to_string).unwrap_or_default();
+            format!("{flag_name} {value}: {why}")
+        }
+        ErrorKind::InvalidValue => {
+            let known = words(ContextKind::ValidValue).join(", ");
+            match words(ContextKind::InvalidValue).concat().as_str() {
+                "" if known.is_empty() => format!("{flag_name} needs a value"),
+                "" => format!("{flag_name} needs a value, one of {known}"),
+                _ => format!("{flag_name} {value}: write one of {known}"),
+            }
+        }
+        _ => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            first.strip_prefix("error: ").unwrap_or(first).to_owned()
+        }
+    }
+}
+
+/// Returns the names of the commands that were typed, as far as there are such commands.
+fn named_commands(typed: &[String]) -> String {
+    let mut at = super::Cli::command();
+    let mut names: Vec<String> = Vec::new();
+    let mut words = typed.iter();
+    while let Some(word) = words.next() {
+        if matches!(word.as_str(), "-C" | "--dir" | "--home" | "--run") {
+            words.next();
+        }
+        if word.starts_with('-') {
+            continue;
+        }
+        let Some(found) = at.find_subcommand(word).filter(|it| !it.is_hide_set()).cloned() else { break };
+        names.push(word.clone());
+        at = found;
+    }
+    names.join(" ")
+}
+
 /// Puts the person's own words into a step that only adds flags to `loop run`: the command works when
 /// it is pasted, and loses nothing of what was typed.
 fn repeated(next: &str, typed: &[String]) -> String {
     if next == NO_INPUT_STEP && opens_a_run(typed) {
         let behind = typed.iter().position(|it| Some(it.as_str()) == command(typed)).map_or(0, |it| it + 1);
+        // An input without words is what is missing.
         let mut words: Vec<String> = typed.iter().map(|it| shell_word(it)).collect();
+        words.retain(|it| it != &shell_word(""));
         words.insert(behind, "\"what to build\"".to_owned());
         return format!("loop {}", sanitise(&words.join(" ")));
     }
@@ -130,6 +229,7 @@ mod tests {
         assert_eq!(next(check, &typed), "loop run it -v --check lint=true --check tests=\"go test -v\"");
         assert_eq!(next("loop run --run 1f", &["run", "--max", "3"]), "loop run --max 3 --run 1f");
         assert_eq!(next("loop run --fresh", &["run", "it", "--fresh"]), "loop run it --fresh");
+        assert_eq!(next(NO_INPUT_STEP, &["run", "", "-n", "3"]), "loop run \"what to build\" -n 3");
         assert_eq!(
             next(NO_INPUT_STEP, &["-C", "x", "run", "--agent-cmd", "my agent"]),
             "loop -C x run \"what to build\" --agent-cmd \"my agent\""

@@ -46,7 +46,7 @@ pub(super) const ATTACH: &str = r#"Examples:
   loop attach              the live view of the run that works in this project
   loop attach --run 1f3c   of another one; Ctrl-C leaves it alone"#;
 pub(super) const WAIT: &str = r#"Examples:
-  loop wait                and exit as the run does
+  loop wait                then exit as the run does
   loop wait --run 1f3c"#;
 pub(super) const STATUS: &str = r#"Examples:
   loop status
@@ -115,7 +115,7 @@ pub(super) const REFINE: &str = r#"Examples:
   loop refine --remove "rejects the 30th""#;
 pub(super) const RESTORE: &str = r#"Examples:
   loop restore                   which snapshots there are
-  loop restore 4 --dry-run       which files that would write
+  loop restore 4 --dry-run       which files this would write
   loop restore 4                 bring back the files of snapshot 4"#;
 pub(super) const SHIP: &str = r#"Examples:
   loop ship --dry-run            what would be done

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// Every command that is shown, once.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Begin", &["demo", "doctor", "agents", "setup", "run"]),
+    ("Start", &["demo", "doctor", "agents", "setup", "run"]),
     ("Watch", &["status", "attach", "wait", "log", "show", "why", "runs"]),
     ("Answer", &["answer", "approve", "changes", "reject", "waive", "guide", "skip"]),
     ("Stop and continue", &["stop", "pause", "cancel", "resume", "next", "restore", "limits"]),
@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
 /// Commands that are easily confused, and what each does.
 pub(super) const NAMES: [(&str, &str); 8] = [
     ("setup", "writes .loop/workflow.toml, once per project"),
-    ("init INPUT", "opens a run without starting an agent; without INPUT it is setup"),
+    ("init INPUT", "opens a run without starting an agent; without INPUT the same as setup"),
     ("check", "validates a workflow file"),
     ("checks", "runs the project's checks once, without an agent"),
     ("verify", "checks that a run's journal, or a record, is complete and unchanged"),

@@ -23,7 +23,17 @@ pub(super) fn next_step(
 /// Returns a command as it can be pasted here.
 pub(super) fn pasteable(step: &str) -> String {
     let typed: Vec<String> = std::env::args().skip(1).collect();
-    placed(step, &typed)
+    let here = std::env::current_dir().map(|it| it.to_string_lossy().into_owned());
+    placed(&shortened(step, &here.unwrap_or_default()), &typed)
+}
+
+/// A command that writes a file names its folder; here that is not needed.
+fn shortened(step: &str, here: &str) -> String {
+    if here.is_empty() || !step.starts_with("printf ") {
+        return step.to_owned();
+    }
+    let here = shell_word(here);
+    step.replace(&format!(" -C {here} "), " ").replace(&format!(" {here}/"), " ")
 }
 
 /// Returns the line that proposes a command.
@@ -93,7 +103,15 @@ fn value<'a>(flag: &str, typed: &'a [String]) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::placed;
+    use super::{placed, shortened};
+
+    #[test]
+    fn a_file_in_this_folder_is_named_without_it() {
+        let step = "printf 'a/\\n' >> /p/.gitignore && git -C /p add .gitignore && loop answer reset";
+        let short = "printf 'a/\\n' >> .gitignore && git add .gitignore && loop answer reset";
+        assert_eq!(shortened(step, "/p"), short);
+        assert_eq!(shortened(step, "/q"), step);
+    }
 
     #[test]
     fn a_step_names_the_place_that_was_named() {

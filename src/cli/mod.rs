@@ -173,7 +173,7 @@ enum CliCommand {
     Waive(answer::WaiveFlags),
     /// Run the checks once, without an agent
     #[command(after_help = examples::CHECKS)]
-    Checks(Box<RunFlags>),
+    Checks(checks::ChecksFlags),
     /// Stop after this iteration; with --now, end the call at once
     #[command(after_help = examples::STOP)]
     Stop(stop::StopFlags),
@@ -267,7 +267,7 @@ pub(crate) fn main() -> ExitCode {
     let parsed = parsed.and_then(|it| Ok((Cli::from_arg_matches(&it)?, typed_command(&it))));
     let (cli, command) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return hook::misread().unwrap_or_else(|| error.exit()),
+        Err(error) => return hook::misread().unwrap_or_else(|| error_output::tell_misuse(&error)),
     };
     let context = Context::new(cli.common, command);
     let done = match cli.command {

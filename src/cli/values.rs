@@ -18,6 +18,11 @@ pub(super) fn large_count(text: &str) -> Result<u64, String> {
     whole(text)
 }
 
+/// A number that random events come from.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "write a whole number, such as 7".to_owned())
+}
+
 fn whole(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("write a whole number from 1, such as 5".to_owned()),

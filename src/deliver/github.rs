@@ -199,7 +199,7 @@ impl<'a> GitHub<'a> {
         self.ask(&asked).map(drop)
     }
 
-    /// Says anew what the request is about.
+    /// Writes again what the request is about.
     pub(crate) fn describe(&self, number: u64, body: &str) -> RemoteResult<()> {
         let body: String = body.chars().take(TEXT_MOST).collect();
         self.ask(&["pr", "edit", &number.to_string(), "--body", &body]).map(drop)

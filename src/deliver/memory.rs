@@ -8,7 +8,7 @@ use crate::tree::git_text::listed_paths;
 use loop_base::files;
 use loop_core::engine::Status;
 use loop_core::workflow::model::MirrorFormat;
-use loop_store::mirror::domain_memory::{FOLDER, queue_file, system_folder};
+use loop_store::mirror::domain_memory::{FOLDER, STATE, queue_file, system_folder};
 use loop_store::run::Run;
 use loop_store::{Home, Job, QueueKey};
 use std::fmt::Write;
@@ -20,7 +20,7 @@ const FILES_MOST: usize = 200;
 /// A document that people read.
 const FILE_MOST: usize = 4 << 20;
 
-/// Collects what the last stages wrote, writes the handoff, and returns the command that goes on.
+/// Collects what the last stages wrote, writes the handoff, and returns the command that continues.
 pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Result<Option<String>> {
     if run.workflow.mirror.format != Some(MirrorFormat::DomainMemory) {
         return Ok(None);
@@ -47,12 +47,14 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
     Ok(next)
 }
 
-/// Copies what is not committed below the folder of the system, and takes it out of the worktree.
+/// Copies what is not committed below the folder of the system, and takes it out of the worktree. What git ignores is
+/// collected, too: it is in no commit, and would go with the worktree.
 fn collect(root: &Path, place: &Path, folder: &str) -> anyhow::Result<()> {
     let git = Git::open(place)?;
-    let asked = ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--", folder];
-    let found = git.run(asked)?;
-    for path in listed_paths(&found).take(FILES_MOST) {
+    let found = git.run(["ls-files", "-z", "--others", "--modified", "--", folder])?;
+    // The state file is ours, and not what somebody made of it there.
+    let is_ours = |it: &Path| it.file_name().is_some_and(|it| it.to_string_lossy().starts_with(STATE));
+    for path in listed_paths(&found).filter(|it| !is_ours(it)).take(FILES_MOST) {
         let from = place.join(&path);
         let Ok(bytes) = files::read(&from, FILE_MOST) else { continue };
         let to = root.join(&path);
@@ -149,16 +151,20 @@ fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str, next: Option<&
         }),
     );
     let is_ours = |it: &&String| it.starts_with(FOLDER);
-    let files = &state.seen.files;
+    let files = changed_files(run, root);
     section(&mut text, "Files to review", files.iter().filter(|it| !is_ours(it)).take(50).cloned());
     section(&mut text, "Documents", files.iter().filter(is_ours).take(50).cloned());
-    section(&mut text, "Decisions", decisions(run, &changed_files(run, root)));
+    section(&mut text, "Decisions", decisions(run, &files));
     section(
         &mut text,
         "Failures and how they were resolved",
         state.troubles.failures.iter().map(|it| {
             let first = it.text.lines().next().unwrap_or_default();
-            let end = it.resolution.as_deref().unwrap_or("open");
+            let end = match (&it.resolution, &it.tried) {
+                (Some(resolution), _) => resolution.clone(),
+                (None, Some(tried)) => format!("open; tried: {}", first_line(tried)),
+                (None, None) => "open".to_owned(),
+            };
             format!("{}: {first} ({end})", workflow.phases[it.phase].name)
         }),
     );
@@ -209,11 +215,9 @@ impl Documents {
         let root = opening.worktree.as_ref().map(|it| Path::new(&it.root));
         let place = run.state.place.as_deref().map(Path::new).filter(|it| it.exists()).or(root);
         let texts = place.zip(folder).map(|(place, folder)| {
-            ["ADR.md", "TRIAGE.md", "FEATURESPEC.md"]
-                .iter()
-                .filter_map(|it| files::read(&place.join(&folder).join(it), FILE_MOST).ok())
-                .map(|it| String::from_utf8_lossy(&it).into_owned())
-                .collect()
+            let written = run.workflow.deliverables().filter(|it| it.starts_with(&folder));
+            let read = written.filter_map(|it| files::read(&place.join(it), FILE_MOST).ok());
+            read.map(|it| String::from_utf8_lossy(&it).into_owned()).collect()
         });
         Documents(texts.unwrap_or_default())
     }
@@ -227,7 +231,10 @@ impl Documents {
                 match line.starts_with('#') {
                     true => is_inside = line.to_lowercase().contains(word),
                     false if is_inside && !line.is_empty() => {
-                        found.push(line.trim_start_matches(['-', '*', ' ']).to_owned());
+                        let line = line.trim_start_matches(['-', '*', ' ']).to_owned();
+                        if !found.contains(&line) {
+                            found.push(line);
+                        }
                     }
                     false => (),
                 }

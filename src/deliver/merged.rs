@@ -1,11 +1,12 @@
 //! What was found about a merged tree, and the branch here that follows one which has the merge already.
 
 use super::train::advance::{self, Moved};
-use super::train::merge::{is_ancestor, short, tree_of};
+use super::train::merge::{short, tree_of};
 use super::train::revert;
+use crate::tree::changes::is_ancestor;
+use crate::tree::commit_name::commit_of;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
-use crate::tree::worktree::commit_of;
 use loop_core::engine::{Landing, Merge};
 use loop_store::Home;
 use loop_store::mirror::domain_memory;
@@ -121,9 +122,7 @@ pub(crate) fn follow_remote(
         return Ok(None);
     }
     if !is_ancestor(git, &from, commit)? {
-        return Ok(Some(format!(
-            "{target} has commits that its remote does not have; bring them together by hand"
-        )));
+        return Ok(Some(format!("{target} has commits that its remote does not have; merge them by hand")));
     }
     let ours = Ours::read(&domain_memory::written_paths())?;
     let (into, commit) = (target.to_owned(), commit.to_owned());

@@ -49,7 +49,7 @@ pub(crate) fn close_phase(run: &Run, home: &Home, place: &Path) -> anyhow::Resul
     if let Some(mut mirror) = LoopState::open(home, &run.id, &run.workflow, place)? {
         mirror.write_complete(&run.workflow)?;
     }
-    Ok(phases.iter().find(|it| number < it.number).map(|it| format!("loop run {}", it.number)))
+    Ok(roadmap::next_after(&phases, &number).map(|it| format!("loop run {}", it.number)))
 }
 
 fn replace(place: &Path, name: &str, before: &str, after: &str) -> std::io::Result<()> {

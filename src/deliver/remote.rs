@@ -2,7 +2,9 @@
 //! ever forced, so a target that has moved there meanwhile refuses the push, and that is the only way in which we
 //! find out.
 
-use super::train::merge::{is_ancestor, short, tip};
+use super::train::merge::{short, tip};
+
+use crate::tree::changes::is_ancestor;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
 use loop_base::text::{counted, sanitise};
@@ -106,7 +108,7 @@ impl<'a> Remote<'a> {
         let how = match is_ancestor(self.git, there, &here)? {
             true => format!("git push {name} {target}"),
             false => {
-                format!("bring both together with git pull {name} {target}, then git push {name} {target}")
+                format!("merge both with git pull {name} {target}, then git push {name} {target}")
             }
         };
         Ok(Some(format!("{target} has {count} that {name} does not have; {how}{lines}")))

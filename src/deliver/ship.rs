@@ -241,7 +241,7 @@ impl CompletedWork {
     }
 
     /// Goes to the branch that is handed in. Somebody who was killed may have begun each of these steps: the
-    /// git that they started goes on without them. So what fails is asked for again before it counts.
+    /// git that they started continues without them. So what fails is asked for again before it counts.
     fn switch(&self, preflight: &Preflight) -> Result<(), GitError> {
         let branch = &self.names.branch;
         let switched = match preflight.branch.as_ref() {

@@ -3,10 +3,14 @@
 
 use super::refusal::{NextStep, Refusal};
 use crate::measure::detect::proposed_answer;
+use crate::measure::unignored_output::ignore_command;
 use crate::tree::worktree::FOLDER;
+use crate::world::real::VIEW;
 use loop_base::text::shell_word;
+use loop_base::value::Value;
 use loop_core::agent_table::AgentTable;
 use loop_core::engine::{Answer, Command, Opening, QuestionKind, State, Status};
+use loop_core::facts::FactName;
 use loop_core::workflow::model::{TESTS_CHECK, Workflow};
 use loop_core::workflow::problem::nearest;
 use loop_store::{ByPrefix, Filter, Home, Row, StoreError, fold};
@@ -135,7 +139,7 @@ impl Caller {
         let runs =
             home.runs(&Filter { project: Some(&project), limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
         if runs.is_empty() {
-            home.refuse_lost_runs(|it| it.project == project)?;
+            home.refuse_hidden_runs(|it| it.project == project)?;
         }
         Ok(runs)
     }
@@ -148,7 +152,7 @@ fn by_prefix(home: &Home, prefix: &str) -> anyhow::Result<Row> {
     match home.by_prefix(prefix)? {
         ByPrefix::One(row) => Ok(*row),
         ByPrefix::None => {
-            home.refuse_lost_runs(|it| it.id.starts_with(prefix))?;
+            home.refuse_hidden_runs(|it| it.id.starts_with(prefix))?;
             let text = format!("no run has an id that begins with \"{prefix}\"");
             let rows = home.runs(&Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
             let length = prefix.chars().count().clamp(1, 8);
@@ -204,6 +208,7 @@ pub(crate) fn next_step(
     let untaken = untaken(home, id)?;
     let is_answered = untaken.answer_to(state).is_some() || untaken.waives_findings(state);
     let answered = is_answered.then(|| "loop run".to_owned());
+    let ignoring = answered.is_none().then(|| ignoring(home, id, state)).flatten();
     let step = answered.or(proposed).unwrap_or_else(|| state.next_step(workflow));
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
@@ -216,7 +221,17 @@ pub(crate) fn next_step(
     {
         return Ok(format!("loop run {}", shell_word(&row.input)));
     }
-    naming_run(home, id, step)
+    let step = naming_run(home, id, step)?;
+    // The answer alone would end at the same halt.
+    Ok(ignoring.map_or(step.clone(), |it| format!("{it} && {step}")))
+}
+
+/// Returns the command that makes git ignore what alone keeps a stuck run from finishing.
+fn ignoring(home: &Home, id: &str, state: &State) -> Option<String> {
+    state.question().filter(|it| it.kind == QuestionKind::Breaker)?;
+    state.seen.values.get(FactName::TreeClean.name()).filter(|it| **it == Value::Bool(false))?;
+    let row = home.run(id).ok().flatten()?;
+    ignore_command(Path::new(&row.place), &home.folder(id).join(VIEW))
 }
 
 /// What people said to a run, and nobody has taken yet.

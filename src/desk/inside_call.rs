@@ -196,6 +196,14 @@ pub(crate) fn refuse(
             deed,
         ));
     }
+    if let Some(run) = below_controller(caller, deed)? {
+        note(caller, &run, deed);
+        let text = format!("this was started by whoever drives run {}", &run[..8]);
+        return Err(Refusal::usage(
+            format!("{text}; only a person may use loop {}", deed.tried(caller)),
+            NextStep::by_hand("do it from another terminal"),
+        ));
+    }
     if let Some(run) = driven_unseen(caller, deed)? {
         note(caller, &run, deed);
         let text = format!("run {} is driven by a process that cannot be seen from here", &run[..8]);
@@ -225,17 +233,15 @@ fn unseen(why: &str, caller: &Caller, deed: GuardedCommand) -> anyhow::Error {
     )
 }
 
-/// Unfinished runs of a home that are looked at; a machine drives a handful.
+/// Runs of a home that are looked at; a machine drives a handful.
 const DRIVEN_LOOKED_AT: usize = 200;
 
 /// Whoever drives a run lets go of its lock a moment before it stops listening.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// Returns a run that somebody drives who cannot be seen from here: then the request comes from a PID
-/// namespace, and that may be one that a call of this run was given or has made. Runs may be driven beside
-/// each other in containers that share a home.
-fn driven_unseen(caller: &Caller, deed: GuardedCommand) -> anyhow::Result<Option<String>> {
-    let is_harmless = matches!(
+/// Whether runs may do this beside each other, and a pool for its runs.
+fn works_elsewhere(deed: GuardedCommand) -> bool {
+    matches!(
         deed,
         GuardedCommand::Run
             | GuardedCommand::Resume
@@ -245,8 +251,29 @@ fn driven_unseen(caller: &Caller, deed: GuardedCommand) -> anyhow::Result<Option
             | GuardedCommand::RemoveHook
             | GuardedCommand::Fix
             | GuardedCommand::Design
-    );
-    if is_harmless || caller.environment.process_line.sees_all() {
+    )
+}
+
+/// Returns the run whose controller started the program that asks, outside of every call. No person works
+/// there: git, or something that git was led to, does.
+fn below_controller(caller: &Caller, deed: GuardedCommand) -> anyhow::Result<Option<String>> {
+    if works_elsewhere(deed) {
+        return Ok(None);
+    }
+    let Some(home) = caller.home_to_look_at()? else { return Ok(None) };
+    let rows = home.runs(&Filter { limit: Some(DRIVEN_LOOKED_AT), ..Filter::default() })?;
+    let line = &caller.environment.process_line;
+    let drives =
+        |row: &&Row| home.holder(&row.id).is_some_and(|it| line.stands_below(it.pid, it.start, &it.boot));
+    // Whoever ships drives a completed run.
+    Ok(rows.iter().find(drives).map(|it| it.id.clone()))
+}
+
+/// Returns a run that somebody drives who cannot be seen from here: then the request comes from a PID
+/// namespace, and that may be one that a call of this run was given or has made. Runs may be driven beside
+/// each other in containers that share a home.
+fn driven_unseen(caller: &Caller, deed: GuardedCommand) -> anyhow::Result<Option<String>> {
+    if works_elsewhere(deed) || caller.environment.process_line.sees_all() {
         return Ok(None);
     }
     let Some(home) = caller.home_to_look_at()? else { return Ok(None) };

@@ -2,8 +2,8 @@
 //! continues and when somebody asks.
 
 use super::caller::Caller;
-use crate::tree::git::Git;
-use crate::tree::journal_head;
+use crate::tree::git::{Git, GitError};
+use crate::tree::{journal_head, worktree};
 use loop_base::files::ours;
 use loop_store::run::Run;
 use loop_store::{Home, StoreError};
@@ -23,11 +23,20 @@ pub(crate) enum KeptHead {
 /// Stands in the run's folder once the repository remembers the journal.
 const NOTE: &str = "kept-in-repository";
 
+/// The repository of a working tree; that of a worktree which was removed is the one of the tree around it.
+fn repository(place: &Path) -> Result<Git, GitError> {
+    let around = place.parent().filter(|it| it.ends_with(worktree::FOLDER)).and_then(Path::parent);
+    match around.filter(|_| !place.exists()) {
+        Some(root) => Git::reopen(root),
+        None => Git::reopen(place),
+    }
+}
+
 /// Compares the recent events with each other, and the journal with what the repository remembers of it, where
 /// that can be read.
 pub(crate) fn match_kept_head(home: &Home, run: &str, place: &Path) -> anyhow::Result<KeptHead> {
     home.match_recent_events(run)?;
-    let Ok(git) = Git::open(place) else { return Ok(KeptHead::None) };
+    let Ok(git) = repository(place) else { return Ok(KeptHead::None) };
     match journal_head::kept(&git, run) {
         Ok(Some(kept)) => Ok(home.match_head(run, &kept).map(|()| KeptHead::Matches)?),
         Ok(None) if home.folder(run).join(NOTE).exists() => Ok(KeptHead::Deleted),
@@ -46,7 +55,7 @@ pub(crate) fn deleted_head(run: &str) -> String {
 /// gone, only remembers less.
 pub(crate) fn keep_head(run: &Run, place: &Path) {
     let Some(head) = run.head() else { return };
-    let kept = Git::open(place).and_then(|git| journal_head::keep(&git, &run.id, &head));
+    let kept = repository(place).and_then(|git| journal_head::keep(&git, &run.id, &head));
     match kept {
         Err(error) => {
             tracing::warn!(run = %run.id, %error, "the head of the journal could not be kept in the repository");
@@ -55,6 +64,22 @@ pub(crate) fn keep_head(run: &Run, place: &Path) {
             let note = run.folder().join(NOTE);
             let _a_deleted_ref_is_not_named = ours().write(true).create(true).truncate(false).open(note);
         }
+    }
+}
+
+/// Refuses where somebody deleted a run of this repository from the list: it may be newer than the run that is
+/// about to be called done. Those of other repositories are no reason.
+pub(crate) fn refuse_deleted_runs(home: &Home, place: &Path) -> anyhow::Result<()> {
+    let missing = home.missing_runs()?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let Ok(remembered) = repository(place).and_then(|git| journal_head::every_run(&git)) else {
+        return Ok(());
+    };
+    match missing.iter().find(|it| remembered.contains(*it)) {
+        Some(id) => Ok(home.refuse_missing(id)?),
+        None => Ok(()),
     }
 }
 

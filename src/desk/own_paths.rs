@@ -6,7 +6,7 @@ use loop_store::mirror::{self, planning};
 use loop_store::run::Run;
 use std::path::{Path, PathBuf};
 
-/// Returns the patterns of what a run in this place keeps out of its books.
+/// Returns the patterns of what a run in this place leaves out of its status.
 pub(crate) fn own_paths(place: &Path, document: Option<&Path>, workflow: &Workflow) -> Vec<String> {
     let named = [".loop/", ".claude-task-state.json", ".prp-session/", ".worktrees/", planning::NAME];
     let mut ours: Vec<String> = named.map(str::to_owned).to_vec();

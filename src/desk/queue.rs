@@ -11,6 +11,7 @@ use loop_base::files;
 use loop_core::documents::system_queue::entry::{Autonomy, next_id};
 use loop_core::documents::system_queue::{JobStatus, SystemEntry};
 use loop_core::engine::Status;
+use loop_store::mirror::domain_memory::REVERTED;
 use loop_store::{Home, Job, PoolLock, QueueRead};
 use std::path::Path;
 use std::rc::Rc;
@@ -75,9 +76,13 @@ impl Queue {
         Ok(PoolLock::take(self.home.path(), project, domain, jobs).map_err(anyhow::Error::from)?)
     }
 
-    /// Takes over what somebody has changed in the queue's file meanwhile.
-    pub(crate) fn read_again(&self, notes: &mut Vec<Note>) -> Result<(), Refusal> {
-        Ok(self.queue.read(&self.home, notes)?)
+    /// Takes over what somebody has changed in the queue's file meanwhile, or says why nobody can read it.
+    pub(crate) fn read_again(&self, notes: &mut Vec<Note>) -> Result<Option<Refusal>, Refusal> {
+        match self.queue.read(&self.home, notes) {
+            Ok(()) => Ok(None),
+            Err(invalid) if invalid.is::<Refusal>() => Ok(Some(invalid.into())),
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub(crate) fn home(&self) -> &Rc<Home> {
@@ -187,8 +192,11 @@ impl Queue {
     pub(crate) fn revert(&self, id: &str) -> Result<(Reverted, Vec<Job>), Refusal> {
         let job = self.job(id)?;
         let Some(run) = &job.run else {
-            let text = format!("{id} was not landed by a run of this home");
-            return Err(Refusal { text, next: Some("loop queue list".into()), exit: 2 });
+            let (text, next) = match job.system.blocked_reason.as_deref() == Some(REVERTED) {
+                true => (format!("{id} was reverted before"), format!("loop run {id} --fresh").into()),
+                false => (format!("{id} was not landed by a run of this home"), "loop queue list".into()),
+            };
+            return Err(Refusal { text, next: Some(next), exit: 2 });
         };
         let reverted = revert::revert(&self.home, run).map_err(Refusal::from)?;
         let mut found: Vec<String> = vec![id.to_owned()];

@@ -1,5 +1,5 @@
 //! The record of a completed run: one file in the run's folder that says what its completion stands on
-//! and needs nothing else. It is written when a run is completed, and anew whenever its journal has gone
+//! and needs nothing else. It is written when a run is completed, and again whenever its journal has gone
 //! on since or the file is not what was written.
 
 use super::caller::load;

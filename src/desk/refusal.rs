@@ -152,7 +152,7 @@ fn said_once(text: &str) -> String {
 }
 
 /// What to do where the database was taken away from under a command.
-/// A removed folder is made anew, and its call is lost. A home that was moved as a whole continues there.
+/// A removed folder is made again, and its call is lost. A home that was moved as a whole continues there.
 fn gone_step(moved_to: Option<&Path>) -> NextStep {
     let Some(moved_to) = moved_to else { return "loop run".into() };
     match moved_to.parent().and_then(Path::parent).filter(|it| it.join("loop.db").is_file()) {
@@ -205,6 +205,10 @@ enum Cause {
     NoRepository,
     /// There is a `.git`, and git does not take it for one.
     DamagedRepository,
+    /// Git cannot read its index, which holds nothing that git cannot find out again.
+    DamagedIndex,
+    /// A disk of somebody else's, such as that of the temporary files.
+    ReadOnlyDisk,
     NotWritable(PathBuf),
 }
 
@@ -234,6 +238,10 @@ impl Cause {
             Some(Cause::FullDisk)
         } else if is_failing(text) {
             Some(Cause::FailingDisk)
+        } else if says(&["Read-only file system"]) {
+            Some(Cause::ReadOnlyDisk)
+        } else if says(&["index file smaller", "index file corrupt", "bad index file"]) {
+            Some(Cause::DamagedIndex)
         } else {
             (is_git && says(&["not a git repository"])).then_some(Cause::NoRepository)
         }
@@ -250,6 +258,8 @@ impl Cause {
             }
             Cause::NoRepository => format!("the repository is missing: {text}"),
             Cause::DamagedRepository => format!("the repository is damaged: {text}"),
+            Cause::DamagedIndex => format!("the index of the repository is damaged: {text}"),
+            Cause::ReadOnlyDisk => format!("the disk is mounted for reading only: {text}"),
             Cause::NotWritable(_) => text.to_owned(),
         }
     }
@@ -261,6 +271,10 @@ impl Cause {
             Cause::FewFiles => "ulimit -n 1024 && loop run".into(),
             Cause::NoRepository | Cause::DamagedRepository => {
                 NextStep::by_hand("restore its .git, then loop run")
+            }
+            Cause::ReadOnlyDisk => NextStep::by_hand("mount the disk for writing, then loop run"),
+            Cause::DamagedIndex => {
+                NextStep::by_hand("make it anew with rm .git/index && git reset, then loop run")
             }
             Cause::NotWritable(path) => {
                 let path = &within_home(path);
@@ -317,12 +331,20 @@ fn git_step(error: &anyhow::Error) -> Option<NextStep> {
             let path = shell_word(&path.to_string_lossy());
             Some(format!("git config --global --add safe.directory {path}").into())
         }
+        // There is a repository, and its own settings lead git elsewhere.
+        GitError::NotARepository { path, reason }
+            if reason.contains("not the top of its git") && path.join(".git/HEAD").is_file() =>
+        {
+            let settings = shell_word(&path.join(".git/config").to_string_lossy());
+            Some(format!("git config -f {settings} --unset core.worktree").into())
+        }
         GitError::NotARepository { path, .. } => {
             let path = path.to_string_lossy();
             let is_line = !path.contains(char::is_control);
             Some(if is_line { format!("git init {}", shell_word(&path)).into() } else { "git init".into() })
         }
         GitError::Forged { .. } => Some("git fsck".into()),
+        GitError::Altered { .. } => Some("loop run".into()),
         GitError::NotInstalled
         | GitError::Failed { .. }
         | GitError::TimedOut { .. }
@@ -337,7 +359,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     }
     match error.downcast_ref::<GitError>() {
         Some(GitError::NotInstalled | GitError::NotARepository { .. }) => 2,
-        Some(GitError::Forged { .. }) => 8,
+        Some(GitError::Forged { .. } | GitError::Altered { .. }) => 8,
         Some(error) if error.is_missing_object() => 8,
         Some(
             GitError::Failed { .. }

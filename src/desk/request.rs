@@ -37,7 +37,7 @@ pub(crate) struct RunRequest {
     /// Checks by name and command.
     pub checks: Vec<(String, String)>,
     pub unverified: bool,
-    /// Begin anew; an unfinished run of the same input is cancelled.
+    /// Start over; an unfinished run of the same input is cancelled.
     pub fresh: bool,
     /// Reset the counters (iterations, breaker) to 0.
     pub reset: bool,

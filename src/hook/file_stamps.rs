@@ -3,7 +3,7 @@
 //! few system calls a file, where git takes a dozen processes. Nothing that ends a run rests on them:
 //! they say only whether an iteration got anywhere, and a promise is always measured with git.
 //!
-//! A file that was written anew with the same size counts as changed unless its content is known to
+//! A file that was written again with the same size counts as changed unless its content is known to
 //! be the same; contents are remembered from the first such rewrite on.
 
 use crate::hook::ignore_rules::{self, IgnoreRules};
@@ -24,7 +24,7 @@ const NAME: &str = "marks.json";
 /// A larger tree takes longer to walk than git takes to look at it, which has an index.
 const FILES_MOST: usize = 50_000;
 
-/// A larger file that was written anew has changed; reading it would cost more than being wrong.
+/// A larger file that was written again has changed; reading it would cost more than being wrong.
 const DIGEST_BYTES_MOST: u64 = 1 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

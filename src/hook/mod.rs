@@ -338,7 +338,7 @@ pub(crate) fn block(run: &Run, reason: &str, cap_lifted: bool) -> String {
     let state = &run.state;
     let most =
         state.iterations_limit(&run.workflow).map(|it| format!(" of at most {it}")).unwrap_or_default();
-    let iteration = state.visit.iteration + 1;
+    let iteration = state.iterations_shown(&run.workflow) + 1;
     let mut message = format!(
         "loop: iteration {iteration}{most} of {}; loop status shows it, loop cancel ends it",
         state.opening.document().lines().next().unwrap_or_default()

@@ -1,5 +1,5 @@
 //! Puts our stop hook into an agent's settings file, or takes it out, and touches nothing else in it: the text
-//! is spliced, not written anew, so order, indentation and everything that we do not know stay. What
+//! is spliced, not rewritten, so order, indentation and everything that we do not know stay. What
 //! comes out is read again and must be what was meant, else nothing is changed.
 
 use loop_base::json_text::{append, cut, elements, member, whole_member};

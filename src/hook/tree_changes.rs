@@ -30,6 +30,10 @@ impl HookWorld<'_> {
         let before = Marks::read(&self.setting.folder, turn.call.number)?;
         let mut marks = self.setting.marks()?;
         let (commit, commits) = head::commits_since(place, &run.state.seen.commit)?;
+        // Which of them are work for the item, only git can tell.
+        if commits != 0 && phase.asks_for(FactName::ItemCommits.name()) {
+            return None;
+        }
         let changed = marks.changes_since(&before, place);
         self.marks = Some(marks);
         let input = self.setting.input.as_deref();

@@ -5,10 +5,9 @@
 //! tests; a build that failed before any test ran leaves nothing to read. Whether the check passed
 //! is not decided here: that is its exit code together with these numbers.
 //!
-//! The proof has readers of its own for the same runners (`loop_core::proof`). They read a whole output,
-//! name every test and may give up; these read lines of any length in bounded memory, after every
-//! iteration, and must bring numbers where names are missing. One reader for both would hold what only
-//! one of them needs.
+//! What a line of a runner says is read in `loop_core::proof::runner_lines`, for these and for the readers of the
+//! proof. Those look at a whole output, name every test and may give up; these read lines of any length in bounded
+//! memory, after every iteration, and must bring numbers where names are missing.
 
 mod formats;
 mod line;

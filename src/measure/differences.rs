@@ -39,19 +39,43 @@ impl Differences {
         Ok(Differences { run, call, uncommitted })
     }
 
-    /// Deliverables that do not exist, hold nothing, or were not touched in this run. A link is none: what it leads to
-    /// may be anybody's.
+    /// Deliverables that do not exist, hold nothing, or whose text was not written in this run, each with what is
+    /// wrong with a file that is there. A link does not count as one: what it leads to may be anybody's.
     pub(crate) fn missing(&self, place: &Path, deliverables: &[String]) -> Vec<String> {
-        let is_there = |pattern: &&String| {
-            let Ok(glob) = globset::Glob::new(pattern) else { return false };
-            let glob = glob.compile_matcher();
-            let mut touched = present(&self.run).filter(|it| glob.is_match(&it.path));
-            touched.any(|it| {
-                let found = std::fs::symlink_metadata(place.join(&it.path));
-                found.is_ok_and(|it| it.is_file() && 0 < it.len())
-            })
-        };
-        deliverables.iter().filter(|it| !is_there(it)).cloned().collect()
+        deliverables.iter().filter_map(|it| self.lacks(place, it)).collect()
+    }
+
+    fn lacks(&self, place: &Path, pattern: &str) -> Option<String> {
+        let glob = globset::Glob::new(pattern).ok().map(|it| it.compile_matcher());
+        let is_named = |it: &&Change| glob.as_ref().is_some_and(|glob| glob.is_match(&it.path));
+        let mut wrong = None;
+        for change in present(&self.run).filter(is_named) {
+            wrong = Some(fault(&place.join(&change.path), change.mode_only)?);
+        }
+        let is_old = || place.join(pattern).is_file().then_some(UNCHANGED);
+        Some(match wrong.or_else(is_old) {
+            Some(why) => format!("{pattern} ({why})"),
+            None => pattern.to_owned(),
+        })
+    }
+}
+
+const UNCHANGED: &str = "not changed by this run";
+
+/// A document that people read; a larger one is taken to say something.
+const TEXT_MOST: usize = 4 << 20;
+
+/// What keeps a file from being a deliverable.
+fn fault(path: &Path, mode_only: bool) -> Option<&'static str> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Some("a link"),
+        Ok(found) if !found.is_file() => Some("no file"),
+        Err(_) => Some("gone"),
+        Ok(_) => {
+            let text = loop_base::files::read(path, TEXT_MOST);
+            let is_blank = text.is_ok_and(|it| it.iter().all(u8::is_ascii_whitespace));
+            is_blank.then_some("empty").or(mode_only.then_some(UNCHANGED))
+        }
     }
 }
 
@@ -71,4 +95,39 @@ pub(crate) fn present(changes: &[Change]) -> impl Iterator<Item = &Change> {
 /// A pattern whose star does not cross a slash.
 pub(crate) fn glob(pattern: &str) -> Option<GlobMatcher> {
     GlobBuilder::new(pattern).literal_separator(true).build().ok().map(|it| it.compile_matcher())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, ChangeKind, Differences};
+
+    #[test]
+    fn or37_a_deliverable_is_a_file_with_a_text_that_this_run_wrote() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let names = ["good.md", "blank.md", "mode.md", "link.md", "old.md"];
+        for (name, text) in names.iter().zip(["text", " \n\n", "text", "", "text"]) {
+            match *name {
+                "link.md" => std::os::unix::fs::symlink("good.md", folder.path().join(name)).expect("a link"),
+                _ => std::fs::write(folder.path().join(name), text).expect("a file"),
+            }
+        }
+        let change = |name: &&str| Change {
+            path: name.into(),
+            kind: ChangeKind::Modified,
+            submodule: false,
+            mode_only: *name == "mode.md",
+        };
+        let run = names.iter().filter(|it| **it != "old.md").map(change).collect();
+        let differences = Differences { run, ..Differences::default() };
+        let asked: Vec<String> = names.iter().chain(&["none.md"]).map(|it| (*it).to_owned()).collect();
+        let missing = differences.missing(folder.path(), &asked);
+        let expected = [
+            "blank.md (empty)",
+            "mode.md (not changed by this run)",
+            "link.md (a link)",
+            "old.md (not changed by this run)",
+            "none.md",
+        ];
+        assert_eq!(missing, expected);
+    }
 }

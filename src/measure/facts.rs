@@ -2,6 +2,7 @@
 //! check measures. Everything about files comes from one comparison with the run's beginning and with
 //! the tree before the call.
 
+use super::commits::{self, WorkCommits, bookkeeping};
 use super::differences::{Differences, glob, present};
 use super::planning;
 use super::uncommitted;
@@ -9,7 +10,6 @@ use crate::tree::changes::{self, Change, ChangeKind};
 use crate::tree::git::GitError;
 use crate::tree::tree_status::TreeStatus;
 use crate::tree::working_tree::WorkingTree;
-use globset::GlobMatcher;
 use loop_base::value::Value;
 use loop_core::digest::sha256;
 use loop_core::documents::input;
@@ -17,15 +17,14 @@ use loop_core::documents::planning::phase;
 use loop_core::engine::{Facts, FilesChanged, Item, Landing, RefusedPlan, Station};
 use loop_core::facts::FactName;
 use loop_core::proof::is_test_path;
-use loop_core::workflow::model::{Fact, ItemSource, Protocol, Workflow};
+use loop_core::workflow::model::{Fact, ItemSource, Workflow};
 use loop_store::run::Run;
 use regex_lite::Regex;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the names of plans and of their summaries end in.
+/// What the names of plans end in.
 const PLAN: &str = "-PLAN.md";
-const SUMMARY: &str = "-SUMMARY.md";
 
 /// Files named in prompts and mirrors; beyond that their number is what matters.
 const FILES_NAMED: usize = 200;
@@ -48,11 +47,13 @@ pub(crate) fn gather(
     let known = |commit: &str| (!commit.is_empty()).then(|| commit.to_owned());
     let from = before_commit.map_or_else(|| known(&seen.commit), known);
     // A branch that was rewound or replaced has no commits between; that is no error.
-    let (made, commits) = match state.baseline {
-        Some(_) => commits(tree, run, from.as_deref(), status.commit.as_deref()).unwrap_or_default(),
-        None => (0, Vec::new()),
+    let commits = match state.baseline {
+        Some(_) => commits::of_work(&tree.pinned, run, from.as_deref(), status.commit.as_deref()),
+        None => Ok(WorkCommits::default()),
     };
-    put(&mut values, FactName::CommitsMade, i64::try_from(made).unwrap_or(i64::MAX));
+    let commits = commits.unwrap_or_default();
+    put(&mut values, FactName::CommitsMade, i64::try_from(commits.count).unwrap_or(i64::MAX));
+    put(&mut values, FactName::ItemCommits, i64::try_from(commits.of_item).unwrap_or(i64::MAX));
     let changed_by_call = uncommitted::without_check_output(tree, status, since_call);
     put(&mut values, FactName::FilesChanged, changed_by_call);
     put(&mut values, FactName::TreeChanged, changed_by_call != 0);
@@ -61,7 +62,7 @@ pub(crate) fn gather(
     put(&mut values, FactName::DocsGenerated, changes::documents(since_start).len());
     put(&mut values, FactName::HasAdr, changes::has_decision_record(since_start));
     put(&mut values, FactName::NewPlans, judge_plans(tree, run, since_call).0);
-    let is_summarised = is_summarised(state.item.as_ref(), differences);
+    let is_summarised = is_summarised(tree, state.item.as_ref(), differences);
     put(&mut values, FactName::PlanSummarised, is_summarised);
     let asks_for_summary = state.item.as_ref().is_some_and(Item::is_summary);
     put(&mut values, FactName::SummaryDue, asks_for_summary && !is_summarised);
@@ -82,44 +83,11 @@ pub(crate) fn gather(
         tree,
         files: names.collect(),
         values,
-        commits,
+        commits: commits.made,
+        earlier_commits: commits.earlier,
         changed: Some(Box::new(changed)),
         target_moved: None,
     })
-}
-
-/// Returns how many commits of work were made, and their names where a report has to name one.
-fn commits(
-    tree: &WorkingTree,
-    run: &Run,
-    from: Option<&str>,
-    to: Option<&str>,
-) -> Result<(u64, Vec<String>), GitError> {
-    let globs = bookkeeping(run);
-    let is_named = run.workflow.phases[run.state.phase].report == Protocol::ExitSignal;
-    if globs.is_empty() && !is_named {
-        return Ok((changes::commits_between(&tree.pinned, from, to)?, Vec::new()));
-    }
-    let is_record = |path: &Path| globs.iter().any(|it| it.is_match(path));
-    let files = run.state.item.as_ref().map(|it| it.files.as_slice()).unwrap_or_default();
-    let is_only_records = !files.is_empty() && files.iter().all(|it| is_record(Path::new(it)));
-    let is_work = |it: &(String, Vec<PathBuf>)| is_only_records || it.1.iter().any(|it| !is_record(it));
-    let found = changes::commits_with_paths(&tree.pinned, from, to)?;
-    let work: Vec<String> = found.into_iter().filter(is_work).map(|it| it.0).collect();
-    // Commits that leave everything as it was are none: written anew, empty, or taken back.
-    let is_same = match from.zip(to) {
-        Some((from, to)) => {
-            let mut changed = changes::changes(&tree.pinned, from, to)?.into_iter();
-            !changed.any(|it| is_only_records || !is_record(&it.path))
-        }
-        None => false,
-    };
-    Ok(if is_same { (0, Vec::new()) } else { (work.len() as u64, work) })
-}
-
-/// Files that are records and no work.
-fn bookkeeping(run: &Run) -> Vec<GlobMatcher> {
-    run.workflow.items.iter().flat_map(|it| &it.bookkeeping).filter_map(|it| glob(it)).collect()
 }
 
 /// Returns those of the uncommitted files that hold work: records may stay uncommitted, and whoever finds what a
@@ -220,10 +188,18 @@ fn put(values: &mut BTreeMap<String, Value>, fact: FactName, value: impl Into<Va
 
 /// Says whether the plan that is worked on has its summary: the one of the item's own plan, written
 /// in this run. Without an item any summary that this call added will do.
-fn is_summarised(item: Option<&Item>, differences: &Differences) -> bool {
-    let Some(item) = item else { return added(&differences.call, SUMMARY).next().is_some() };
-    let mut summaries = present(&differences.run).filter_map(|it| stem(it, SUMMARY));
-    summaries.any(|it| is_of_plan(&item.id, &it))
+fn is_summarised(tree: &WorkingTree, item: Option<&Item>, differences: &Differences) -> bool {
+    let place = tree.pinned.repository.work_tree();
+    let says_something = |it: &Change| {
+        planning::document(place, &it.path.to_string_lossy()).is_some_and(|it| phase::is_summary(&it))
+    };
+    let is_own = |it: &Change| {
+        let name = it.path.file_name().unwrap_or_default().to_string_lossy();
+        phase::summary_id(&name).is_some_and(|plan| item.is_none_or(|item| is_of_plan(&item.id, plan)))
+    };
+    let changes = if item.is_some() { &differences.run } else { &differences.call };
+    let mut there = present(changes).filter(|it| item.is_some() || it.kind == ChangeKind::Added);
+    there.any(|it| is_own(it) && says_something(it))
 }
 
 /// Says whether an item is a plan or a task of it: `03-02` and `03-02/1` are of the plan `03-02`, and

@@ -3,6 +3,7 @@
 //! is the caller's part, handed in as [`Execute`].
 
 pub(crate) mod checks;
+pub(crate) mod commits;
 pub(crate) mod counts;
 pub(crate) mod detect;
 pub(crate) mod differences;
@@ -14,3 +15,4 @@ pub(crate) mod proof;
 pub(crate) mod report_file;
 pub(crate) mod tests_in_place;
 pub(crate) mod uncommitted;
+pub(crate) mod unignored_output;

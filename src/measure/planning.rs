@@ -17,6 +17,9 @@ pub(crate) const FOLDER: &str = ".planning";
 /// Where the phases are.
 pub(crate) const PHASES: &str = ".planning/phases";
 
+/// Where phases of earlier milestones are put away, as `v1-phases/03-name` or `v1/phases/03-name`.
+const MILESTONES: &str = ".planning/milestones";
+
 /// Files of one folder that are looked at; a phase has a handful of plans.
 const FILES_MOST: usize = 10_000;
 
@@ -29,7 +32,8 @@ const GAP_TASKS_MOST: usize = 2;
 /// Reads a document to look at it, whatever is in it; `None` where there is none that can be read.
 pub(crate) fn document(place: &Path, name: &str) -> Option<String> {
     let bytes = files::bytes(&place.join(name), DOCUMENT_MOST).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// Reads a document that settles something or is written again, byte for byte; `None` where there is none, or why
@@ -83,6 +87,11 @@ pub(crate) fn read_phase(
                 unreadable.push(format!("{name} cannot be read: it is a link to nowhere"));
             }
             Err(why) if phase::plan_id(&name).is_some() => unreadable.push(format!("{name} {why}")),
+            // What a summary says is for people; that there is one closes its plan.
+            Err(_) if phase::summary_id(&name).is_some() => {
+                let text = document(place, &format!("{folder}/{name}"));
+                files.extend(text.map(|it| (name, it)));
+            }
             // Whatever else lies there is no plan that could be forgotten.
             Ok(None) | Err(_) => (),
         }
@@ -95,13 +104,22 @@ pub(crate) fn read_phase(
     }
 }
 
-/// Ids of the plans of the other phases beside this one, and the names of their folders.
+/// Ids of the plans of the other phases, beside this one and in milestones that were put away, and the names of
+/// their folders.
 fn plans_elsewhere(place: &Path, folder: &str) -> BTreeSet<String> {
-    let Some((phases, own)) = folder.rsplit_once('/') else { return BTreeSet::new() };
-    let others: Vec<String> = names(&place.join(phases)).into_iter().filter(|it| it != own).collect();
-    let plans = others.iter().flat_map(|it| names(&place.join(phases).join(it)));
-    let plans: Vec<String> = plans.filter_map(|it| phase::plan_id(&it).map(str::to_owned)).collect();
-    plans.into_iter().chain(others).collect()
+    let own = place.join(folder);
+    let put_away = place.join(MILESTONES);
+    let milestones = names(&put_away).into_iter().map(|it| put_away.join(it));
+    let milestones = milestones.flat_map(|it| [it.join("phases"), it]);
+    let mut found = BTreeSet::new();
+    for phases in own.parent().map(Path::to_path_buf).into_iter().chain(milestones) {
+        for name in names(&phases).into_iter().filter(|it| phases.join(it) != own) {
+            let plans = names(&phases.join(&name));
+            found.extend(plans.iter().filter_map(|it| phase::plan_id(it)).map(str::to_owned));
+            found.insert(name);
+        }
+    }
+    found
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -121,6 +139,7 @@ pub(crate) fn items(phase: &PlannedPhase, folder: &str, known: Option<&ItemList>
     let Some(known) = known else { return found };
     if known.all().next().is_some() {
         keep_ids(&mut found, known);
+        keep_for_people(&mut found, known);
     }
     with_summaries(found, phase, folder, known)
 }
@@ -150,7 +169,7 @@ fn with_summaries(found: Vec<Item>, phase: &PlannedPhase, folder: &str, known: &
 
 fn summary_item(plan: &PlanFile, folder: &str) -> Item {
     let name = format!("{}-SUMMARY.md", plan.id);
-    let mut item = Item::new(format!("{}/summary", plan.id), format!("Write {name}"));
+    let mut item = Item::new(Item::summary_id(&plan.id), format!("Write {name}"));
     item.kind = Some(Item::SUMMARY.to_owned());
     item.group = Some(plan.id.clone());
     item.body = Some(format!("{folder}/{}", plan.name));
@@ -168,7 +187,7 @@ fn keep_ids(found: &mut [Item], known: &ItemList) {
     let is_same: [fn(&Item, &Item) -> bool; 3] = [
         |one, other| one.name == other.name,
         |one, other| begins_alike(&one.name, &other.name),
-        // Another name at its old place: it was written anew.
+        // Another name at its old place: it was written again.
         |one, other| one.id == other.id,
     ];
     for (stage, is_same) in is_same.iter().enumerate() {
@@ -190,6 +209,16 @@ fn keep_ids(found: &mut [Item], known: &ItemList) {
             None => fresh_id(item, known, &taken),
         };
         taken.insert(item.id.clone());
+    }
+}
+
+/// A task that is for a person stays one, whatever its file says meanwhile: agents can edit it.
+fn keep_for_people(found: &mut [Item], known: &ItemList) {
+    for item in found.iter_mut().filter(|it| it.checkpoint().is_none()) {
+        let asked = known.all().find(|(it, is_done)| it.id == item.id && !is_done);
+        if let Some((asked, _)) = asked.filter(|it| it.0.checkpoint().is_some()) {
+            item.clone_from(asked);
+        }
     }
 }
 
@@ -224,6 +253,7 @@ fn item(plan: &PlanFile, folder: &str, (index, task): (usize, &plan::Task)) -> I
     if item.checkpoint().is_some() {
         item.about.clone_from(&task.about);
         item.options.clone_from(&task.options);
+        item.resume.clone_from(&task.resume);
     }
     item
 }

@@ -59,7 +59,9 @@ pub(crate) fn keep_last(folder: &Path, now: &[Results]) -> io::Result<()> {
 }
 
 pub(crate) fn write(folder: &Path, name: &str, results: &[Results]) -> io::Result<()> {
-    loop_base::files::replace_ours(&folder.join(name), &serde_json::to_string(results)?)
+    let path = folder.join(name);
+    loop_base::files::replace_ours(&path, &serde_json::to_string(results)?)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
 /// What is missing or damaged counts as nothing known.

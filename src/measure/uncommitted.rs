@@ -133,7 +133,7 @@ pub(crate) struct GitStatusNow {
 /// Returns what `git status` lists in a working tree; `view` is the folder of the run's own view of it.
 pub(crate) fn git_status_now(place: &Path, view: &Path) -> Result<GitStatusNow, GitError> {
     let asked = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=normal"];
-    let GitStatus { changed, differing, untracked, .. } = read_status(&Git::open(place)?.run(asked)?);
+    let GitStatus { changed, differing, untracked, .. } = read_status(&Git::reopen(place)?.run(asked)?);
     let left = read_left(&view.join(LEFT_BY_CHECKS));
     // A folder that git knows nothing of is listed as one path.
     let is_left = |path: &PathBuf| left.iter().any(|it| it.starts_with(path));
@@ -143,18 +143,33 @@ pub(crate) fn git_status_now(place: &Path, view: &Path) -> Result<GitStatusNow, 
 }
 
 /// Returns what was uncommitted when the run began and has been committed since: an agent that adds
-/// everything takes a person's own files along. Without a commit at the beginning every file was
-/// uncommitted, and committing them was part of the work.
-pub(crate) fn committed_since(place: &Path, view: &Path, base: &str) -> Result<BTreeSet<PathBuf>, GitError> {
-    let listing = files::bytes(&view.join(BEFORE), LIST_MOST).unwrap_or_default();
-    // The id of the tree comes first.
-    let before: BTreeSet<PathBuf> = listed_paths(&listing).skip(1).collect();
+/// everything takes a person's own files along, and files that the checks wrote before the first call.
+/// Without a commit at the beginning every file was uncommitted, and committing them was part of the work.
+pub(crate) fn committed_since(place: &Path, view: &Path, base: &str) -> Result<CommittedSince, GitError> {
+    let (before, by_checks) = uncommitted_before(view);
     if before.is_empty() || !is_object_id(base) {
-        return Ok(BTreeSet::new());
+        return Ok(CommittedSince::default());
     }
     let asked = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", base, "HEAD"];
-    let committed: BTreeSet<PathBuf> = listed_paths(&Git::open(place)?.run(asked)?).collect();
-    Ok(before.intersection(&committed).cloned().collect())
+    let committed: BTreeSet<PathBuf> = listed_paths(&Git::reopen(place)?.run(asked)?).collect();
+    let (by_checks, others) = before.intersection(&committed).cloned().partition(|it| by_checks.contains(it));
+    Ok(CommittedSince { by_checks, others })
+}
+
+/// Files that were uncommitted when the run began and are in its commits.
+#[derive(Default)]
+pub(crate) struct CommittedSince {
+    /// What the checks wrote before the first call.
+    pub by_checks: BTreeSet<PathBuf>,
+    /// A person's own.
+    pub others: BTreeSet<PathBuf>,
+}
+
+/// Returns what was uncommitted when the run began, and what appeared while checks ran.
+pub(crate) fn uncommitted_before(view: &Path) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
+    let listing = files::bytes(&view.join(BEFORE), LIST_MOST).unwrap_or_default();
+    // The id of the tree comes first.
+    (listed_paths(&listing).skip(1).collect(), read_left(&view.join(LEFT_BY_CHECKS)))
 }
 
 /// What was uncommitted at the beginning, each path ended by a zero byte.

@@ -40,7 +40,8 @@ pub(super) fn report(
     let mut has = Has::default();
     for job in queue.jobs()? {
         let id = &job.system.id;
-        let run = followed.iter().find(|it| it.system == *id);
+        // What a run landed may have been taken out again since then: the system has no run any more.
+        let run = followed.iter().find(|it| job.run.as_ref() == Some(&it.row.id));
         let mut end = match run {
             Some(it) => of_run(queue, it, &mut has)?,
             None => of_job(queue, &job, &mut has)?,

@@ -18,7 +18,7 @@ use loop_supervise::signals;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a pool is asked to do.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct PoolRequest {
     pub run: RunRequest,
     /// How many systems are worked on at the same time.
     pub jobs: usize,
-    /// It stays for answers, instead of ending when only people can go on.
+    /// It stays for answers, instead of ending when only people can continue.
     pub waits_for_people: bool,
 }
 
@@ -60,6 +60,8 @@ pub(crate) struct Pool<'a> {
     left: HashSet<String>,
     /// What was found when the queue was read.
     notes: Vec<Note>,
+    /// Why the queue's file cannot be read, and since when nothing else is under way.
+    unreadable: Option<(Refusal, Instant)>,
     /// Nobody else builds this queue meanwhile.
     held: PoolLock,
 }
@@ -92,6 +94,7 @@ impl<'a> Pool<'a> {
             told: HashSet::new(),
             left: HashSet::new(),
             notes,
+            unreadable: None,
             held,
         };
         pool.remember_what_stopped()?;
@@ -135,11 +138,20 @@ impl<'a> Pool<'a> {
             self.hold_caps(tell)?;
             let has_begun = self.ending.is_none() && self.begin_what_can(tell)?;
             let working = self.living();
+            if !working.is_empty()
+                && let Some((_, since)) = &mut self.unreadable
+            {
+                *since = Instant::now();
+            }
             if working.is_empty() {
-                match worked || has_begun {
-                    true => continue,
-                    false if !self.is_worth_waiting() => break,
-                    false => (),
+                match &self.unreadable {
+                    _ if worked || has_begun => continue,
+                    _ if self.is_worth_waiting() => (),
+                    Some(_) if self.ending.is_none() && self.request.waits_for_people => (),
+                    // Somebody may be in the middle of writing it.
+                    Some((_, since)) if self.ending.is_none() && since.elapsed() < LOOK_EVERY => (),
+                    Some((why, _)) if self.ending.is_none() => return Err(why.clone().into()),
+                    Some(_) | None => break,
                 }
             }
             self.tell_how_all_stand(tell)?;
@@ -169,7 +181,7 @@ impl<'a> Pool<'a> {
         Ok(end::report(&self.queue, &self.followed, &self.refused, capped, signal)?)
     }
 
-    /// A run that stopped before goes on, and one that waits for the world looks at it, as with `loop run`.
+    /// A run that stopped before is continued, and one that waits for the world looks at it, as with `loop run`.
     fn remember_what_stopped(&mut self) -> anyhow::Result<()> {
         self.look(&mut |_| ())?;
         let goes_on = |it: &&Followed| match it.status() {
@@ -183,9 +195,7 @@ impl<'a> Pool<'a> {
 
     /// Reads the queue and every run of it. Says whether a run has written something.
     fn look(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<bool> {
-        let mut notes = Vec::new();
-        self.queue.read_again(&mut notes)?;
-        notes.into_iter().for_each(|it| tell(PoolNews::Pool(it.text)));
+        self.read_queue(tell)?;
         let home = Rc::clone(self.queue.home());
         for job in self.queue.jobs()? {
             let Some(run) = job.run.filter(|_| job.system.status != JobStatus::Complete) else { continue };
@@ -209,6 +219,26 @@ impl<'a> Pool<'a> {
             news.into_iter().for_each(&mut *tell);
         }
         Ok(is_changed)
+    }
+
+    /// Takes over what somebody has changed in the queue. While its file cannot be read, what is under way continues.
+    fn read_queue(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
+        let mut notes = Vec::new();
+        let invalid = self.queue.read_again(&mut notes)?;
+        notes.into_iter().for_each(|it| tell(PoolNews::Pool(it.text)));
+        let Some(why) = invalid else {
+            self.unreadable = None;
+            return Ok(());
+        };
+        let (known, since) = match self.unreadable.take() {
+            Some((known, since)) => (known == why, since),
+            None => (false, Instant::now()),
+        };
+        if !known {
+            tell(PoolNews::Pool(format!("{}; no system is begun until that is repaired", why.text)));
+        }
+        self.unreadable = Some((why, since));
+        Ok(())
     }
 
     /// The runs that somebody drives, by their place in the list, with who does.
@@ -265,7 +295,7 @@ impl<'a> Pool<'a> {
     /// Begins or continues systems while there is room for them. Says whether any was.
     fn begin_what_can(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<bool> {
         let mut has_begun = false;
-        while self.working() < self.request.jobs {
+        while self.working() < self.request.jobs && self.unreadable.is_none() {
             if let Some(index) = self.to_continue()? {
                 self.resume(index, tell)?;
             } else if let Some(job) = self.next_ready()? {
@@ -284,7 +314,7 @@ impl<'a> Pool<'a> {
         self.living().into_iter().filter(|(index, _)| !waits(*index)).count()
     }
 
-    /// The first run that nobody drives and that can go on without a person: it comes before a system
+    /// The first run that nobody drives and that can continue without a person: it comes before a system
     /// that nobody has begun.
     fn to_continue(&self) -> anyhow::Result<Option<usize>> {
         let home = self.queue.home();
@@ -355,7 +385,14 @@ impl<'a> Pool<'a> {
             Ok(OpenReply::Question(question)) => return self.refuse(id, question.unasked, tell),
             // Only a preview is answered so.
             Ok(OpenReply::Next(_)) => None,
-            Err(refusal) => return self.refuse(id, refusal, tell),
+            Err(refusal) => {
+                self.read_queue(tell)?;
+                return match self.unreadable {
+                    // It is tried again once its entry can be read.
+                    Some(_) => Ok(()),
+                    None => self.refuse(id, refusal, tell),
+                };
+            }
         };
         let Some(row) = row else {
             let text = "its run was deleted".to_owned();

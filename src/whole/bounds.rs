@@ -89,6 +89,13 @@ fn any_phase(
     if dice.chance(50) {
         text.push_str("checks = [\"tests\"]\n");
     }
+    if 0 < phase && dice.chance(15) {
+        let required = dice.chance(50);
+        let _ = writeln!(
+            text,
+            "model = {{ of = [\"opus\", \"sonnet\"], other_than = \"P0\", required = {required} }}"
+        );
+    }
     if dice.chance(30) {
         let exit = ["commits_made > 0", "verdict == \"APPROVE\"", "iteration >= 1"][dice.below(3) as usize];
         let _ = writeln!(text, "exit = '{exit}'");

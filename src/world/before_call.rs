@@ -37,7 +37,7 @@ pub(crate) fn note(
         commit: commit.unwrap_or_default().to_owned(),
         target,
     };
-    loop_base::files::replace_ours(&folder.join(FILE), &serde_json::to_string(&before)?)
+    loop_base::files::overwrite_ours(&folder.join(FILE), &serde_json::to_string(&before)?)
 }
 
 /// Returns what this call began with, as far as it was written down.

@@ -10,11 +10,9 @@ pub(crate) fn deliverables(workflow: &Workflow) -> Vec<String> {
             None
         }
     });
-    let phases = workflow.phases.iter().flat_map(|it| &it.deliverables);
-    let skills = workflow.skills.values().flat_map(|it| &it.deliverables);
     let plans = workflow.items.iter().filter_map(|it| match &it.from {
         ItemSource::Plans(folder) => Some([format!("{folder}/*-PLAN.md"), format!("{folder}/*-SUMMARY.md")]),
         ItemSource::List(_) | ItemSource::Json { .. } | ItemSource::Queue(_) | ItemSource::Command(_) => None,
     });
-    reports.chain(phases).chain(skills).cloned().chain(plans.flatten()).collect()
+    reports.chain(workflow.deliverables()).cloned().chain(plans.flatten()).collect()
 }

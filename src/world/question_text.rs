@@ -42,7 +42,7 @@ fn failing_output(state: &State, question: &Question) -> Vec<String> {
     };
     let lines: Vec<&str> = check.excerpt.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
     let last = lines[lines.len().saturating_sub(OUTPUT_LINES)..].iter().map(|it| format!("  | {it}"));
-    std::iter::once(format!("  the end of {}:", check.name)).chain(last).collect()
+    std::iter::once(format!("  last lines of {}:", check.name)).chain(last).collect()
 }
 
 /// Returns the whole question as text: what is asked, what there is to know, and the choices.

@@ -262,10 +262,12 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Removes locks of a git that was killed, which would let every later commit fail.
+    /// Removes locks of a git that was killed, which would let every later commit fail; the agent and whoever
+    /// follows the run are told.
     pub(crate) fn clear_stale_locks(&mut self) {
         for note in git_lock::clear_stale(&self.tree.pinned.repository) {
             if !self.lock_notes.contains(&note) {
+                self.notes.push(News::Noted(note.clone()));
                 self.lock_notes.push(note);
             }
         }
@@ -300,11 +302,14 @@ impl<'a> Host<'a> {
         seat.err().map(|error| format!("{error}; {}", error.next))
     }
 
-    /// A disk that has no room for a call pauses the run where it is; it continues when there is.
+    /// A disk that has no room for a call, or takes none, pauses the run where it is; it continues when there is.
     pub(crate) fn without_room(&self) -> Option<Event> {
-        let full = disk_space::full(&self.folder, &self.place)?;
+        let full = disk_space::full(&self.folder, &self.place).map(|it| {
+            format!("{it}; free some disk space (loop runs --prune deletes finished runs), then loop run")
+        });
+        let read_only = || disk_space::read_only(&self.place);
         let reason =
-            format!("{full}; free some disk space (loop runs --prune deletes finished runs), then loop run");
+            full.or_else(|| read_only().map(|it| format!("{it}; mount it for writing, then loop run")))?;
         Some(Event::Held(Hold { kind: HoldKind::Paused, reason }))
     }
 
@@ -332,13 +337,17 @@ impl<'a> Host<'a> {
             if left == 0 {
                 return Ok(Performed::Done(Event::Woke));
             }
-            match self.shim.listener.listen(None, Duration::from_millis(left))? {
+            match self.shim.listener.listen(None, CLOCK_LOOK.min(Duration::from_millis(left)))? {
                 WaitResult::Now { .. } | WaitResult::Command => return Ok(Performed::Begun),
                 WaitResult::Answer | WaitResult::Nothing => (),
             }
         }
     }
 }
+
+/// A wait ends by the clock, and neither a clock that was set nor a machine that slept wakes who waits. Once a
+/// minute costs nothing, and nobody minds to wait a minute longer.
+const CLOCK_LOOK: Duration = Duration::from_secs(60);
 
 /// A process that could not be ended, as the journal names it.
 pub(crate) fn left_process(found: Survivor) -> LeftProcess {
@@ -413,7 +422,7 @@ impl World for Host<'_> {
             Effect::Collect(call) => self.collect(run, call),
             Effect::Contain => {
                 let swept = contain::sweep();
-                let mut left = find_by_mark::hunt(&self.run_id);
+                let mut left = find_by_mark::end_marked(&self.run_id);
                 left.extend(swept.left);
                 let left = left.into_iter().map(left_process).collect();
                 Ok(Performed::Done(Event::Contained { left }))

@@ -106,7 +106,7 @@ fn g07_too_few_open_files_are_named_and_the_run_goes_on_with_more() {
     let mut named = 0;
     for most in [7, 10, 14, 18, 22, 25] {
         let script = format!(
-            "ulimit -n {most}; exec \"$LOOP\" run 'build it' --agent-cmd \"{agent}\" --check '{CHECK}'"
+            "ulimit -S -n {most}; exec \"$LOOP\" run 'build it' --agent-cmd \"{agent}\" --check '{CHECK}'"
         );
         let done = scene.script(&script);
         if done.code != 0 {
@@ -116,7 +116,11 @@ fn g07_too_few_open_files_are_named_and_the_run_goes_on_with_more() {
         scene.act(&["status"]).exits(0);
     }
     assert!(2 < named, "{named}");
-    goes_on(&scene, &agent, &[1, 2, 3]);
+    let hint = "ulimit -n 1024 && loop run";
+    let pasted = format!("loop() {{ \"$LOOP\" \"$@\"; }}; ulimit -S -n 25; {hint}");
+    loop_harness::hints::pasted(hint, scene.script(&pasted).exits(0).code);
+    assert_eq!(scene.calls(), [1, 2, 3]);
+    assert_eq!(scene.stands()["verified"], true);
 }
 
 #[test]
@@ -127,7 +131,7 @@ fn g07_a_repository_that_is_gone_is_named_and_the_run_goes_on_when_it_is_back() 
     ));
     names(&scene.act(&words(&agent)), "the repository is missing", "restore its .git, then loop run");
     scene.act(&["status"]).exits(0);
-    for words in [&["run"][..], &["restore"]] {
+    for words in [&["run"][..], &["restore"], &words(&agent)] {
         names(&scene.act(words), "the repository is missing", "restore its .git, then loop run");
     }
     std::fs::write(scene.project.join(".git"), "").expect("a file");
@@ -136,6 +140,53 @@ fn g07_a_repository_that_is_gone_is_named_and_the_run_goes_on_when_it_is_back() 
     std::fs::rename(scene.path("kept"), scene.project.join(".git")).expect("moved");
     scene.act(&["run"]).exits(0);
     assert_eq!(scene.calls(), [1, 2, 3, 4]);
+}
+
+/// A working tree that takes nothing pauses the run before it begins a call that could leave nothing.
+#[test]
+fn g07_a_working_tree_that_is_mounted_for_reading_pauses_the_run() {
+    let scene = Scene::new(User::Self_);
+    let agent = scene.plays(&format!("echo \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"));
+    scene.act(&[&words(&agent)[..], &["-n", "1"]].concat()).exits(6);
+    let mounted = Command::new("mount").arg("--bind").args([&scene.project, &scene.project]).output();
+    if !mounted.is_ok_and(|it| it.status.success()) {
+        return skipped("g07_a_working_tree_that_is_mounted", "a file system cannot be mounted here");
+    }
+    let disk = Disk(&scene.project);
+    disk.change("bind,ro");
+    for _ in 0..2 {
+        let done = scene.act(&["run", "-n", "9"]).exits(5);
+        assert!(
+            done.err.contains("is mounted for reading only; mount it for writing, then loop run"),
+            "{done:?}"
+        );
+    }
+    assert_eq!(scene.calls(), [1]);
+    disk.change("bind,rw");
+    goes_on(&scene, &agent, &[1, 2, 3]);
+    drop(disk);
+}
+
+/// A damaged index and a setting that leads git elsewhere are named with what mends them.
+#[test]
+fn g07_a_repository_that_git_cannot_use_is_named_with_what_mends_it() {
+    let scene = Scene::new(User::Self_);
+    let agent = scene.plays(&format!(
+        "echo \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}\n\
+         if [ \"$LOOP_CALL\" = 2 ]; then echo damaged > .git/index; fi"
+    ));
+    let cause = "the index of the repository is damaged";
+    names(&scene.act(&words(&agent)), cause, "make it anew with rm .git/index && git reset, then loop run");
+    scene.act(&["status"]).exits(0);
+    scene.script("rm .git/index && git reset -q").exits(0);
+    goes_on(&scene, &agent, &[1, 2, 3]);
+    scene.script("git config core.worktree \"$OUT\"").exits(0);
+    let done = scene.act(&words(&agent)).exits(2);
+    assert!(done.err.contains("is not the top of its git working tree"), "{done:?}");
+    let step = format!("git config -f {}/.git/config --unset core.worktree", scene.project.display());
+    assert_eq!(done.err.lines().last(), Some(format!("next: {step}").as_str()), "{done:?}");
+    scene.script(&step).exits(0);
+    goes_on(&scene, &agent, &[1, 2, 3]);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod handed_in;
 mod kills;
 mod outlived;
 mod pages;
+mod planted;
 mod removed;
 mod scene;
 mod signatures;

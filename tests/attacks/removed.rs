@@ -159,7 +159,7 @@ fn g27_a_deleted_row_and_a_changed_event_are_named_by_run_and_status() {
         scene.waits(BUILD);
         let middle = "(select max(seq) / 2 from event)";
         change(&scene, &format!("update event set at = at + 1 where seq = {middle}"));
-        for words in [&["status"][..], &["run"], &["verify"]] {
+        for words in [&["status"][..], &["run"], &["verify"], &["approve"], &["answer"], &["guide", "x"]] {
             let done = scene.act(words).exits(8);
             assert!(done.err.contains(" event "), "{user:?}, {words:?}: {done:?}");
         }
@@ -172,6 +172,34 @@ fn g27_a_deleted_row_and_a_changed_event_are_named_by_run_and_status() {
             assert!(done.err.contains("is missing, but its folder"), "{user:?}, {input}: {done:?}");
         }
         assert_eq!(scene.calls(), [1], "{user:?}");
+    }
+}
+
+/// The same where an older run of the same words is there and was completed: it is not called done again while
+/// the gate of the newer one was never passed.
+#[test]
+fn g27_a_deleted_row_is_missed_although_an_older_run_was_completed() {
+    for user in users("g27_a_deleted_row_is_missed") {
+        let scene = Scene::new(user);
+        scene.waits(BUILD);
+        scene.act(&["approve"]).exits(0);
+        scene.act(&["run"]).exits(0);
+        let done = scene.script("git rm -q built && git commit -q -m gone");
+        assert_eq!(done.code, 0, "{}", done.err);
+        let agent = scene.plays(BUILT);
+        let again = ["run", "a bridge", "--agent-cmd", &agent];
+        scene.act(&again).exits(3);
+        change(&scene, "delete from run where status = 'waiting'");
+        for words in [&again[..], &["resume"], &["status"], &["runs"], &["wait"], &["verify"]] {
+            let done = scene.act(words).exits(8);
+            assert!(done.err.contains("is missing, but its folder exists"), "{user:?}, {words:?}: {done:?}");
+        }
+        // The command that it proposes gives the run up, and everything continues.
+        let done = scene.act(&["status"]);
+        let (_, proposed) = done.err.trim().split_once("give the run up: ").expect("a command");
+        assert_eq!(scene.script(proposed).code, 0, "{proposed}");
+        scene.act(&["status"]).exits(0);
+        scene.act(&again).exits(0);
     }
 }
 

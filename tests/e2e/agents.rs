@@ -174,10 +174,14 @@ fn an_agent_of_the_users_own_file_outlives_its_controller() {
     sandbox.program(
         "bin/mycli",
         &format!(
-            "#!/bin/sh\n[ -e \"$OUT/at\" ] && {{ echo > \"$OUT/at\"; read x < \"$OUT/go\"; }}\n\
+            "#!/bin/sh\n[ \"$1\" = --version ] && {{ echo 1.0; exit; }}\n\
+             [ -e \"$OUT/at\" ] && {{ echo > \"$OUT/at\"; read x < \"$OUT/go\"; }}\n\
              touch work; git add work; git commit -q -m work -- work\nprintf '%s\\n' '{result}'\n"
         ),
     );
+    let may = sandbox.run(&["agents"]).exits(0).out;
+    assert!(may.contains("permissions = \"all\": runs and edits without asking\n"), "{may}");
+    assert!(may.contains("permissions = \"edit\": refused: mine cannot be limited"), "{may}");
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
     let run = ["run", "it", "--agent", "mine", "--check", CHECK];
     let running = sandbox.spawn(&run);

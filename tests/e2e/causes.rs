@@ -89,6 +89,39 @@ fn an_unknown_model_is_asked_about_at_once_and_another_is_taken() {
     assert!(log.contains("the agent is called again, with the model sonnet"), "{log}");
 }
 
+/// Whoever demands another model for the review is asked where nobody knows which one did the work, before the
+/// call; the name that is given then is the one that is asked.
+#[test]
+fn a_review_that_needs_another_model_is_asked_about() {
+    let sandbox = Sandbox::new();
+    let said = r#"{"type":"result","subtype":"success","is_error":false,"result":"```json\n{\"status\":\"done\"}\n```"}"#;
+    let args = sandbox.note("args");
+    let begin = format!("#!/bin/sh\ncat > /dev/null\necho \"$*\" >> '{}'\n", args.display());
+    sandbox.program("bin/claude", &format!("{begin}cat <<'END'\n{said}\nEND\n"));
+    sandbox.write(
+        ".loop/workflow.toml",
+        "name = \"two\"\n[agent]\ncli = \"claude\"\n[[phase]]\nname = \"BUILD\"\nprompt = \"Build.\"\n\
+         [[phase]]\nname = \"REVIEW\"\nprompt = \"Review.\"\n\
+         model = { of = [\"opus\", \"sonnet\"], other_than = \"BUILD\", required = true }\n",
+    );
+    sandbox.commit("a workflow");
+    run(&sandbox, &["check"]).exits(0).says("it ends or asks a person");
+    let done = run(&sandbox, &["run", "it", "--unverified"]).exits(4);
+    let why = "REVIEW has to ask another model than BUILD: the model that BUILD ran with is unknown";
+    assert!(done.err.contains(why) && done.err.contains("model NAME"), "{}", done.err);
+    assert_eq!(sandbox.notes("args").len(), 1, "nobody reviewed");
+    run(&sandbox, &["answer", "model", "haiku"]).exits(0);
+    run(&sandbox, &["run"]).exits(0);
+    let args = sandbox.notes("args");
+    assert!(args.len() == 2 && args[1].ends_with("--model haiku"), "{args:?}");
+    // Asked for another model, it names the same one: that is seen only afterwards.
+    sandbox.program("bin/claude", &format!("{begin}cat <<'END'\n{INIT}\n{said}\nEND\n"));
+    let done = run(&sandbox, &["run", "it again", "--unverified"]).exits(0);
+    assert!(done.err.contains("begins with sonnet; BUILD ran with claude-opus-5-5"), "{}", done.err);
+    let both = "REVIEW was to ask another model than BUILD, and claude-opus-5-5 answered in both";
+    assert!(done.err.contains(both), "{}", done.err);
+}
+
 #[test]
 fn what_cannot_be_mended_by_another_try_is_asked_about() {
     for (kind, status, text, says) in [
@@ -152,6 +185,7 @@ fn a_command_reports_a_limit_and_a_person_ends_the_wait() {
         limits.contains("2199-01-01T00:00:00Z") && limits.contains("next: loop limits --clear"),
         "{limits}"
     );
+    assert!(limits.contains("this project: nothing spent"), "{limits}");
     // Nobody drives it: it is told, and nothing says any more that it waits.
     sandbox.run(&["limits", "--clear"]).exits(0).says("notified: 1 unfinished run");
     sandbox.run(&["limits"]).exits(0).says("no provider limits");
@@ -212,7 +246,8 @@ fn permissions_are_said_and_variables_are_handed_on_by_name() {
         "{}",
         done.err
     );
-    assert!(done.err.contains("HANDED_ON is set here but not handed on"), "{}", done.err);
+    assert!(done.err.contains("HANDED_ON is set here but not passed on"), "{}", done.err);
+    assert!(done.err.contains("then loop answer retry and loop run --reload"), "{}", done.err);
     let args = sandbox.notes("args");
     assert!(args[0].contains("acceptEdits --permission-prompts none"), "{args:?}");
     sandbox.write(
@@ -221,7 +256,8 @@ fn permissions_are_said_and_variables_are_handed_on_by_name() {
     );
     sandbox.commit("workflow");
     fs::write(sandbox.note("well"), "").expect("a file");
-    run(&sandbox, &[&CLAUDE[..], &["--fresh"]].concat()).exits(0);
+    run(&sandbox, &["answer", "retry"]).exits(0);
+    run(&sandbox, &["run", "--reload"]).exits(0);
     let seen = sandbox.notes("seen");
     assert_eq!(
         (seen.first().map(String::as_str), seen.last().map(String::as_str)),

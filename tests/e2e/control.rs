@@ -42,7 +42,11 @@ fn lp19_stop_of_a_run_that_has_ended_names_what_continues_it() {
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["next_step"], "loop run --max 11");
     sandbox.run(&["run", "--max", "11"]).exits(4);
-    assert_eq!(sandbox.run(&["stop"]).exits(0).out, "the run is halted already\nnext: loop answer reset\n");
+    for command in ["stop", "pause"] {
+        let said = sandbox.run(&[command]).exits(0).out;
+        assert_eq!(said, "the run is halted already\nnext: loop answer reset\n");
+        assert_eq!(sandbox.status()["status"], "halted", "{command}");
+    }
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn g04_a_database_that_is_replaced_during_a_call_is_left_alone() {
 fn g27_a_changed_event_is_found() {
     let sandbox = capped();
     let id = sandbox.status()["run"].as_str().expect("an id").to_owned();
-    sandbox.run(&["verify"]).exits(0).says("whole");
+    sandbox.run(&["verify"]).exits(0).says("is complete and unchanged");
     let changed = database(&sandbox)
         .execute("update event set body = replace(body, 'exit 1', 'exit 0') where body like '%exit 1%'", [])
         .expect("a change");

@@ -1,6 +1,6 @@
 //! An honest agent is not blamed for what it did not do, and is not kept from doing its work.
 
-use loop_harness::{COMMIT, PROMISE, Sandbox};
+use loop_harness::{COMMIT, Fifo, PROMISE, Sandbox};
 use std::process::{Command, Stdio};
 
 fn said(sandbox: &Sandbox, text: &str) -> bool {
@@ -115,15 +115,35 @@ fn what_the_checks_left_is_named_as_theirs_and_ignored_where_git_ignores_it() {
     sandbox.run(&["run", "--agent-cmd", &tidy, "--max", "5"]).exits(0);
 }
 
+/// The clean checkout of the baseline is tested beside the first call, and an agent may stop test runs by their
+/// name.
+#[test]
+fn a_baseline_that_the_agent_stopped_is_taken_again() {
+    let sandbox = Sandbox::new();
+    let (begun, never, killed) = (sandbox.path("begun"), sandbox.path("never"), sandbox.path("killed"));
+    let _both_ends = [Fifo::new(&begun), Fifo::new(&never)];
+    let (begun, never, killed) = (begun.display(), never.display(), killed.display());
+    let check = format!(
+        "tests=[ \"$HOME\" = {} ] || [ -e {killed} ] || {{ echo $$ > {begun}; read it < {never}; }}; test -e work",
+        sandbox.user.display()
+    );
+    let agent = sandbox.agent(&format!(
+        "read pid < {begun}; touch {killed}; kill -9 $pid; echo x > work; {COMMIT}; {PROMISE}"
+    ));
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", &check]).exits(0);
+    assert_eq!(sandbox.status()["proof"]["level"], "red-to-green", "{}", sandbox.status());
+}
+
 #[test]
 fn a_git_lock_whose_owner_is_dead_is_removed_and_named() {
     let sandbox = Sandbox::new();
     let agent = sandbox.agent(&format!(
         "if [ \"$LOOP_CALL\" = 1 ]; then touch .git/index.lock; else echo x > work; {COMMIT}; fi; {PROMISE}"
     ));
-    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"]).exits(0);
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"]);
+    done.exits(0).says("removed .git/index.lock, a git lock whose owner is dead");
     assert_eq!(sandbox.calls(), [1, 2]);
-    assert!(said(&sandbox, "removed .git/index.lock"));
+    assert!(sandbox.prompt(2).contains("removed .git/index.lock"));
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
 }
 
@@ -137,7 +157,9 @@ fn a_git_lock_that_is_held_stays_and_its_owner_is_named() {
     let mut holder = Command::new("cat").stdin(Stdio::piped()).stdout(file).spawn().expect("cat");
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=false", "-n", "1"]).exits(6);
     assert!(lock.exists());
-    assert!(said(&sandbox, &format!(".git/index.lock is in use by process {} (cat)", holder.id())));
+    let held = format!(".git/index.lock is in use by process {} (cat)", holder.id());
+    assert!(said(&sandbox, &held));
+    sandbox.run(&["log"]).exits(0).says(&held);
     drop(holder.stdin.take());
     holder.wait().expect("an end");
 }

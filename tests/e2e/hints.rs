@@ -131,6 +131,8 @@ fn hints_of_rare_situations_work() {
     proposes(&["check"], 2, "loop setup");
     let agent = sandbox.agent(WORK);
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
+    // A hint is pasted only where nothing is at work, and the run's shim may need a moment to end.
+    sandbox.assert_nothing_runs();
     proposes(&["why", "999"], 2, "loop log");
     proposes(&["runs", "--prune", "--all"], 2, "loop runs --prune --yes --all");
     proposes(&["setup", "ralph"], 0, "loop run \"what to build\"");

@@ -9,7 +9,7 @@ fn capped() -> (Sandbox, String) {
     let sandbox = Sandbox::new();
     let agent = sandbox.agent(&format!("echo x > work; {COMMIT}; {PROMISE}"));
     sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=false", "-n", "1"]).exits(6);
-    sandbox.run(&["verify"]).exits(0).says("is whole");
+    sandbox.run(&["verify"]).exits(0).says("is complete and unchanged");
     (sandbox, agent)
 }
 

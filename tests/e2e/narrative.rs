@@ -1,7 +1,7 @@
 //! What a person sees of an agent's work: while it happens, and afterwards. The agents are a shell script
 //! and a program called `claude` that speaks the stream of the real one.
 
-use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, within};
+use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, Terminal, within};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -55,6 +55,10 @@ fn answers(text: &str, failed: bool) -> String {
     )
 }
 
+/// Wider than the terminals that it is shown in.
+const LONG: &str = "First come the notes and the design, then the parser with its tests, and last of all the \
+    documents, because what they promise is only known when the parser stands and its tests have passed";
+
 #[test]
 fn what_an_agent_does_is_seen_while_it_happens_and_afterwards() {
     let sandbox = Sandbox::new();
@@ -66,6 +70,7 @@ fn what_an_agent_does_is_seen_while_it_happens_and_afterwards() {
     let lines = [
         INIT,
         &says("I will write it. \\u001b[31mred\\u001b[0m"),
+        &says(LONG),
         &write,
         &answers("created", false),
         &key,
@@ -89,7 +94,7 @@ fn what_an_agent_does_is_seen_while_it_happens_and_afterwards() {
         "{status}"
     );
     let live = sandbox.status()["call"].clone();
-    assert_eq!(live["usage"]["tokens"]["input"], 600, "{live}");
+    assert_eq!(live["usage"]["tokens"]["input"], 1200, "{live}");
     go.say();
     let said = run.wait().exits(0).err;
     assert!(follow.wait().expect("it ends with the run").success());
@@ -107,6 +112,19 @@ fn what_an_agent_does_is_seen_while_it_happens_and_afterwards() {
     assert!(said.contains("| created") && shown.contains("| created"), "{said}\n{shown}");
     assert!(shown.contains(&format!("open this session: cd {place} && claude --resume 5e55-10")), "{shown}");
     assert!(shown.contains("(1234 in all)"), "{shown}");
+    for (rows, columns) in [(24, 80), (40, 120)] {
+        let mut terminal = Terminal::start(&command(&sandbox, &["show", "1"]), rows, columns);
+        terminal.exits(0);
+        let screen = String::from_utf8_lossy(&terminal.raw).replace('\r', "");
+        let is_command = |it: &&str| it.contains("open this session: ");
+        let widest = screen.lines().filter(|it| !is_command(it)).map(|it| it.chars().count()).max();
+        assert!(widest <= Some(columns.into()), "{columns}: {screen}");
+        let words = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains(LONG) && words.contains(&format!("open this session: cd {place}")),
+            "{screen}"
+        );
+    }
     let json: Value =
         serde_json::from_str(&sandbox.run(&["show", "1", "--json"]).exits(0).out).expect("JSON");
     assert_eq!((&json["model"], &json["session"]), (&"claude-sonnet-5".into(), &"5e55-10".into()));

@@ -115,7 +115,7 @@ fn a_runner_that_finds_no_test_is_said_to_have_run_none() {
     sandbox.write("said.txt", format!("\n{}\nRan 0 tests in 0.000s\n\nOK\n", "-".repeat(70)));
     sandbox.commit("what the runner prints");
     let done = sandbox.run(&["checks", "--check", "tests=cat said.txt"]).exits(0);
-    assert!(done.out.contains("tests passes (0 tests ran)"), "{done:?}");
+    assert!(done.out.contains("tests passed (0 tests ran)"), "{done:?}");
 }
 
 #[test]
@@ -191,6 +191,33 @@ fn a_build_folder_that_nobody_ignores_is_no_progress() {
     assert!(!sandbox.prompt(2).contains("build/stamp, build/"), "{}", sandbox.prompt(2));
 }
 
+/// The next step ignores the folder, and pasted it lets the run finish.
+#[test]
+fn build_output_of_the_agent_is_ignored_by_the_next_step() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".gitignore", "*.log");
+    sandbox.commit("no newline at the end");
+    let agent = sandbox.agent(&format!(
+        "mkdir -p target/debug; echo x > target/debug/a; echo work > work; git add work; git commit -qm work; {PROMISE}"
+    ));
+    let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"];
+    let done = sandbox
+        .run(&words)
+        .exits(4)
+        .says("uncommitted: target/debug/a (build output: add target/ to .gitignore)")
+        .says("next: printf '\\ntarget/\\n' >> .gitignore && git add .gitignore && git commit -m \"ignore build output\" -- .gitignore && loop answer reset\n");
+    let hint = done.err.lines().find_map(|it| it.strip_prefix("next: ")).expect("a hint");
+    let (ignoring, _) = hint.split_once(" && loop ").expect("two commands");
+    assert!(sandbox.prompt(2).contains("add target/ to .gitignore"), "{}", sandbox.prompt(2));
+    let mut shell = std::process::Command::new("sh");
+    let pasted = shell.args(["-c", ignoring]).current_dir(&sandbox.project).output().expect("a shell");
+    assert!(pasted.status.success(), "{pasted:?}");
+    assert_eq!(sandbox.read(".gitignore"), "*.log\ntarget/\n");
+    sandbox.run(&["status"]).exits(0).says("next: loop answer reset\n");
+    sandbox.run(&["answer", "reset"]).exits(0);
+    sandbox.run(&["run"]).exits(0);
+}
+
 #[test]
 fn guidance_for_a_run_that_is_over_says_so_and_how_to_start_another() {
     let sandbox = Sandbox::new();
@@ -228,7 +255,12 @@ fn a_persons_files_that_an_agent_committed_are_named() {
     let everything = format!("touch work; git add -A; git commit -qm work; {PROMISE}");
     let agent = sandbox.agent(&everything);
     let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work", "--allow-dirty"];
-    sandbox.run(&words).exits(0).says("\ncommitted with it: notes.txt, uncommitted before the run\n");
+    sandbox.run(&words).exits(0).says("\ncommitted with it: notes.txt (uncommitted before the run)\n");
+
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(&everything);
+    let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=touch lock; test -f work"];
+    sandbox.run(&words).exits(0).says("\ncommitted with it: lock (written by the checks)\n");
 
     let sandbox = Sandbox::new();
     sandbox.write("notes.txt", "mine\n");

@@ -103,7 +103,7 @@ fn g2_what_was_shown_outlives_the_power() {
         calls.sort_unstable();
         calls.dedup();
         assert_eq!(calls.len(), started, "seed {seed}: a call was started twice");
-        sandbox.run(&["verify"]).exits(0).says("whole");
+        sandbox.run(&["verify"]).exits(0).says("is complete and unchanged");
         assert!(disk.unmount(), "seed {seed}: the disk is held");
     }
     // The same without syncs, to see that this would be seen.

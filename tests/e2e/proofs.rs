@@ -91,8 +91,8 @@ fn g21_a_fix_is_proven_said_and_found_again() {
     // Somebody breaks it: resume says so and opens nothing, run opens another run.
     sandbox.write("calc.py", WRONG);
     sandbox.commit("break it");
-    sandbox.run(&["resume"]).exits(2).says("tests fails (1 of 2 tests fail)");
-    sandbox.run(&words).exits(0).says("starting a new one: tests fails").says("proven: ");
+    sandbox.run(&["resume"]).exits(2).says("tests failed (1 of 2)");
+    sandbox.run(&words).exits(0).says("starting a new one: tests failed").says("proven: ");
     assert_eq!(sandbox.calls().len(), 2);
     assert_eq!(sandbox.read("calc.py"), RIGHT);
 }
@@ -107,7 +107,7 @@ fn g21_a_deleted_test_is_one_question_with_its_diff_and_a_waiver_answers_it() {
     assert_eq!(status["question"]["kind"], "proof");
     assert!(!status["proof"]["findings"].as_array().expect("a list").is_empty(), "{status:#}");
     sandbox.run(&["show", "--diff"]).exits(0).says("-        self.assertEqual(add(1, 1), 2)");
-    sandbox.run(&["waive", "nothing-of-the-kind", "--reason", "x"]).exits(2).says("nothing that is called");
+    sandbox.run(&["waive", "nothing-of-the-kind", "--reason", "x"]).exits(2).says("nothing here is called");
     sandbox.run(&["waive", "tests/test_calc.py"]).exits(2);
     sandbox.run(&["answer", "waive"]).exits(2).says("needs a reason");
     // What the steps found is not lost with its files: it is found out again.
@@ -240,7 +240,7 @@ fn g21_nothing_to_do_is_looked_at_again() {
     assert!(called < sandbox.calls().len(), "a reset calls the agent again");
     sandbox.write("calc.py", WRONG);
     sandbox.commit("broken at night");
-    sandbox.run(&words).exits(0).says("starting a new one: tests fails").says("proven: ");
+    sandbox.run(&words).exits(0).says("starting a new one: tests failed").says("proven: ");
     assert_eq!(sandbox.status()["verified"], true);
 }
 
@@ -304,7 +304,7 @@ fn a_program_in_shell_that_the_makefile_compares_is_the_product() {
 #[test]
 fn checks_are_run_once_without_an_agent() {
     let sandbox = project(WRONG, "");
-    let done = sandbox.run(&["checks"]).exits(4).says("tests fails (1 of 2 tests fail)");
+    let done = sandbox.run(&["checks"]).exits(4).says("tests failed (1 of 2)");
     assert!(done.out.contains(CHECK), "{done:?}");
     sandbox.write("calc.py", RIGHT);
     let done = sandbox.run(&["checks", "--json"]).exits(0);
@@ -365,7 +365,7 @@ fn g21_init_looks_at_a_completed_run_again() {
     sandbox
         .run(&["init", "fix add", "--agent-cmd", &agent])
         .exits(0)
-        .says("starting a new one: tests fails")
+        .says("starting a new one: tests failed")
         .says("is opened: fix add");
     let status = sandbox.status();
     assert_ne!(status["run"], first);

@@ -27,7 +27,7 @@ fn answers_a_halted_run_stays_halted_until_it_is_answered() {
     }
     assert_eq!(sandbox.calls(), [1, 2]);
     let shown = sandbox.run(&["answer"]).exits(0).out;
-    assert!(shown.contains("the end of tests:\n  | broken\n"), "{shown}");
+    assert!(shown.contains("last lines of tests:\n  | broken\n"), "{shown}");
     let choices: Vec<&str> = shown.lines().skip(3).filter_map(|it| it.split_whitespace().next()).collect();
     assert_eq!(choices, ["reset", "skip", "abort", "modify"], "{shown}");
     sandbox.run(&["answer", "perhaps"]).exits(2).says("reset, skip, abort, modify");
@@ -82,7 +82,7 @@ fn answers_skip_completes_what_is_not_verified() {
 #[test]
 fn answers_abort_leaves_it_halted() {
     let sandbox = halted();
-    sandbox.run(&["answer", "abort"]).exits(0);
+    sandbox.run(&["answer", "abort"]).exits(0).says("saved; continue with: loop resume --reset");
     let status_before = sandbox.status();
     assert_eq!(status_before["status"], "halted");
     sandbox.run(&["run", "build it"]).exits(4).says("aborted by user");

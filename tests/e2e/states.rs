@@ -29,6 +29,21 @@ impl Scene {
         Scene { sandbox, agent }
     }
 
+    /// Puts a git first in PATH that waits at this command while the note `hold` is there, and does nothing then.
+    fn hold_git_at(&mut self, command: &str) {
+        let path = std::env::var_os("PATH").expect("a path");
+        let git = std::env::split_paths(&path).map(|it| it.join("git")).find(|it| it.exists());
+        let out = self.sandbox.root().join("out");
+        let script = format!(
+            "#!/bin/sh\ncase \" $* \" in *\" {command} \"*)\n[ -e '{out}/hold' ] && {{ echo > '{out}/at'; \
+             read x < '{out}/go'; exit 1; }} ;;\nesac\nexec '{git}' \"$@\"\n",
+            out = out.display(),
+            git = git.expect("git").display(),
+        );
+        self.sandbox.program("bin/git", &script);
+        self.sandbox.path_first.push(self.sandbox.path("bin"));
+    }
+
     fn command(&self) -> [&str; 6] {
         ["run", "count to two", "--agent-cmd", &self.agent, "--check", "tests=[ $(wc -l < steps) -ge 2 ]"]
     }
@@ -58,24 +73,25 @@ impl Scene {
         let lost = self.sandbox.events().iter().filter(|it| it.to_string().contains("\"lost\"")).count();
         assert_eq!(lost, 0, "every result is collected");
         self.sandbox.assert_nothing_runs();
-        self.sandbox.run(&["verify"]).exits(0).says("whole");
+        self.sandbox.run(&["verify"]).exits(0).says("is complete and unchanged");
     }
 }
 
-/// The intent is in the journal, and the shim has not heard of it: the note of the prompt, which
-/// comes between the two, is a pipe that nobody reads.
+/// The intent is in the journal, and the shim has not heard of it: the snapshot of the tree, which comes
+/// between the two, waits for a git that stands still.
 #[test]
 fn g6_killed_between_intent_and_claim() {
     for _ in 0..EACH * times() {
-        let block = "d=$(dirname \"$LOOP_RESULT_FILE\"); [ \"$LOOP_CALL\" = 1 ] && \
-                     { rm \"$d/prompts.jsonl\"; mkfifo \"$d/prompts.jsonl\"; }";
-        let scene = Scene::new(block);
+        let mut scene = Scene::new("[ \"$LOOP_CALL\" = 1 ] && touch \"$OUT/hold\"");
+        let (at, go) = (scene.sandbox.fifo("at"), scene.sandbox.fifo("go"));
+        scene.hold_git_at("update-ref");
         let running = scene.start();
-        assert!(within(LONG, || scene.sandbox.status_if_any()["calls_total"] == 2));
-        let folder = scene.folder().expect("a run");
-        assert!(!folder.join("call-2.out").exists());
+        at.hear();
+        assert_eq!(scene.sandbox.status()["calls_total"], 2);
+        assert!(!scene.folder().expect("a run").join("call-2.out").exists());
         running.kill();
-        fs::remove_file(folder.join("prompts.jsonl")).expect("the pipe");
+        fs::remove_file(scene.sandbox.note("hold")).expect("the agent's note");
+        go.say();
         scene.goes_on();
     }
 }

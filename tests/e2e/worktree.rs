@@ -100,7 +100,9 @@ fn worktree_runs_work_side_by_side_one_in_each_tree() {
         running.push(sandbox.spawn(&beside(input)));
         ready.hear();
     }
-    sandbox.run(&command("another")).exits(7);
+    // With three at work, the commands about the one in the way name it.
+    let here = run_of(&sandbox, "here");
+    sandbox.run(&command("another")).exits(7).says(&format!("loop stop --run {here}"));
     // The same run is nobody else's either.
     sandbox.run(&beside("one")).exits(7);
     let all = sandbox.run(&["runs", "--json"]).exits(0);
@@ -112,6 +114,14 @@ fn worktree_runs_work_side_by_side_one_in_each_tree() {
     }
     assert_eq!(worktrees(&sandbox).len(), 2);
     assert_eq!(branches(&sandbox).len(), 2);
+}
+
+/// The id of the run with this input, as it is shown.
+fn run_of(sandbox: &Sandbox, input: &str) -> String {
+    let all: Vec<serde_json::Value> =
+        serde_json::from_str(&sandbox.run(&["runs", "--json"]).exits(0).out).expect("a list");
+    let run = all.iter().find(|it| it["input"] == input).expect("a run of it");
+    run["run"].as_str().expect("an id")[..8].to_owned()
 }
 
 /// A git that ends its caller at one step, before it has done anything or after.

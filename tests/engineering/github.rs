@@ -176,7 +176,7 @@ fn a_request_that_a_person_merged_into_a_red_tree_blocks_the_system() {
     // That it is done does not make it green; what undoes it goes to the host.
     hosted.project.sandbox.run(&["answer", "resume"]).exits(0);
     hosted.run().exits(4).says("loop queue revert sys-002");
-    hosted.project.sandbox.run(&["queue", "revert", "sys-002"]).exits(4).says("without it tests fails");
+    hosted.project.sandbox.run(&["queue", "revert", "sys-002"]).exits(4).says("without it, tests failed");
     hosted.person_pushes("test.sh", &hosted.project.sandbox.read("test.sh"));
     hosted.project.sandbox.run(&["queue", "revert", "sys-002"]).exits(0);
     assert!(

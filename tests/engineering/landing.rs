@@ -15,7 +15,10 @@ fn a_branch_that_moved_is_merged_once_the_merged_tree_is_green() {
     let subjects = sandbox.git(&["log", "--format=%s", "--first-parent", "-3"]);
     assert!(subjects.starts_with("Merge sys-002: Adder\nmeanwhile\n"), "{subjects}");
     let steps = project.steps();
-    assert!(steps.contains("the merged tree is proven: the clean checkout: tests 2 of 2 pass"), "{steps}");
+    assert!(
+        steps.contains("the merged tree is proven: the clean checkout: tests passed (2 of 2)"),
+        "{steps}"
+    );
     assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1);
 }
 
@@ -48,13 +51,28 @@ fn a_merged_tree_that_is_red_is_not_merged() {
 fn local_changes_in_the_way_keep_the_merge_back() {
     let project = Project::brief();
     let sandbox = &project.sandbox;
+    sandbox.write(".gitignore", "local.cfg\n");
+    sandbox.commit("what is not for git");
+    sandbox.write("local.cfg", "mine\n");
     let root = sandbox.project.display().to_string();
-    let script = format!("if [ \"$LOOP_SKILL\" = deploy ]; then echo '# mine' > {root}/lib.sh; fi; honest");
+    let script = format!(
+        "if [ \"$LOOP_SKILL\" = deploy ]; then echo '# mine' > {root}/lib.sh; fi\n\
+         if [ \"$LOOP_SKILL\" = implement ]; then echo theirs > local.cfg; git add -f local.cfg; fi; honest"
+    );
     project.run(&script, &[]).exits(3).says("uncommitted changes in lib.sh");
     assert_eq!(sandbox.read("lib.sh"), "# mine\n");
     assert_eq!(project.status()["question"]["kind"], "landing");
     sandbox.run(&["resume"]).exits(3).says("uncommitted changes in lib.sh");
     sandbox.git(&["checkout", "--", "lib.sh"]);
+    // What git ignores is in no commit either.
+    sandbox.run(&["resume"]).exits(3).says("local.cfg");
+    assert_eq!(sandbox.read("local.cfg"), "mine\n");
+    std::fs::remove_file(sandbox.project.join("local.cfg")).expect("removed");
+    // In a rebase nothing is checked out, and its end moves the branch.
+    let edit = ["-c", "sequence.editor=sed -i 1s/pick/edit/"];
+    sandbox.git(&[&edit[..], &["rebase", "-q", "--autostash", "-i", "HEAD~1"]].concat());
+    sandbox.run(&["resume"]).exits(3).says("is in the middle of a rebase of");
+    sandbox.git(&["rebase", "--abort"]);
     sandbox.run(&["resume"]).exits(0);
     assert!(sandbox.read("lib.sh").contains("$1 + $2"));
 }

@@ -51,6 +51,19 @@ fn or37_a_deliverable_that_is_missing_empty_or_foreign_is_none() {
     }
 }
 
+/// What is merged has every document that was asked for, also where a later call took one away.
+#[test]
+fn or37_a_deliverable_that_a_later_skill_removes_is_missing() {
+    let project = Project::brief();
+    let removes =
+        "git rm -q \"$d/SECURITY-AUDIT.md\"; write REVIEW.md x; save; say ',\"verdict\":\"approve\"'";
+    let script = format!(
+        "if [ \"$LOOP_SKILL$LOOP_ITERATION\" = code-review1 ]; then {removes}; elif [ \"$LOOP_SKILL\" = debug-assist ]; then say ''; else honest; fi"
+    );
+    project.run(&script, &[]).exits(4).says("missing: domain-memory/shop/systems/sys-002/SECURITY-AUDIT.md");
+    assert_eq!(project.loop_state()["state"], "BLOCKED");
+}
+
 #[test]
 fn a_commit_after_the_review_does_not_ship() {
     let (_, said) = lies(
@@ -63,13 +76,19 @@ fn a_commit_after_the_review_does_not_ship() {
 #[test]
 fn or11_tests_that_fail_keep_the_stage() {
     let project = Project::brief();
-    project.run("if [ \"$LOOP_SKILL\" = implement ]; then echo 'add() { echo 9; }' > lib.sh; write IMPLEMENTATION.md x; save; say ''; else honest; fi", &[]).exits(4);
+    let script = "case $LOOP_SKILL in implement) echo 'add() { echo 9; }' > lib.sh; write IMPLEMENTATION.md x; save; say '';; \
+                  debug-assist) LOOP_SKILL=\"idea $LOOP_CALL\"; say '';; *) honest;; esac";
+    project.run(script, &[]).exits(4);
     let state = project.loop_state();
     assert_eq!((state["state"].as_str(), state["failedStage"].as_str()), (Some("BLOCKED"), Some("TEST")));
     let logged = project.sandbox.read("domain-memory/shop/journey-log.jsonl");
     assert!(logged.contains("\"verification\":\"fail\""), "{logged}");
     let report = project.sandbox.run(&["status"]).exits(0);
-    report.says("BLOCKED").says("loop resume");
+    report
+        .says("BLOCKED")
+        .says("1. debug-assist: idea 5")
+        .says("2. debug-assist: idea 7")
+        .says("loop resume");
 }
 
 #[test]

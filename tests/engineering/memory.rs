@@ -93,6 +93,7 @@ fn or44_the_state_file_fits_its_schema_at_every_step() {
     assert_eq!(log.len(), 25);
     assert!(log.iter().all(|it| it["durationMs"].is_u64() && it["status"] == "complete"), "{last}");
     assert_eq!(log[2]["deliverables"], serde_json::json!([format!("{SYSTEM}/FEATURESPEC.md")]));
+    assert_eq!(log[5]["deliverables"], serde_json::json!([format!("{SYSTEM}/CONTEXT.md")]), "of the stage");
     assert_eq!(last["skillsUsage"]["memory-manager"], 2);
     assert_eq!(last["metrics"]["skillHistory"].as_array().map(Vec::len), Some(25));
     assert!(last["lastVerification"].is_string());

@@ -233,7 +233,7 @@ fn or38_a_deploy_target_is_asked_for_once() {
     let said = project.loop_state()["prerequisites"].clone();
     assert_eq!(said["deploy"], json!({"status": "configured", "prompted": true, "target": "npm publish"}));
     assert_eq!(said["git"]["status"], "configured");
-    assert!(sandbox.prompt(10).contains("It works with: npm publish"), "{}", sandbox.prompt(21));
+    assert!(sandbox.prompt(10).contains("Its target: npm publish"), "{}", sandbox.prompt(21));
     // The next system of the project takes it over.
     let agent = project.agent("work() { true; }; ID=sys-003; d=domain-memory/shop/systems/$ID; mkdir -p $d; case $LOOP_SKILL in implement) echo '# more' >> lib.sh;; esac; honest");
     sandbox.run(&["init", "sys-003", "--agent-cmd", &agent]).exits(0);

@@ -15,7 +15,10 @@ fn or28_the_deploy_gate_waits_for_a_person_with_what_there_is_to_see() {
     with_mode(&project, "autonomous");
     let asked = project.run("honest", &[]).exits(3);
     // The work comes before the documents that every system has to write.
-    asked.says("Ship it?").says("files: lib.sh, domain-memory/").says("checks: ");
+    let asked = asked.says("Ship it?").says("files: lib.sh, domain-memory/").says("checks: ");
+    asked
+        .says("security: 0 critical and 0 high findings, claimed by the agent")
+        .says("performance: no target is stated");
     assert_eq!(project.loop_state()["gates"]["deploy"]["status"], "requested");
     assert_eq!(sandbox.read("lib.sh"), "add() { echo 0; }\n");
     sandbox.run(&["approve", "deploy", "--by", "ann"]).exits(0);

@@ -76,8 +76,11 @@ fn who_needs_a_person_holds_nobody_up() {
     std::fs::write(domain.sandbox.note("mended"), "").expect("written");
     domain.sandbox.run(&["answer", "resume", "--run", &blocked]).exits(0);
     domain.until_complete("sys-001");
+    // What is taken out again while the others are built is not complete any more.
+    domain.sandbox.run(&["queue", "revert", "sys-002"]).exits(0);
     go.say();
-    pool.wait().exits(0).says("3 of 3 systems complete").says("sys-001: continues");
+    let done = pool.wait().exits(4).says("2 of 3 systems complete").says("sys-001: continues");
+    done.says("sys-002  blocked: reverted").says("sys-001  completed").says("sys-003  completed");
     domain.assert_nothing_left();
 }
 
@@ -178,6 +181,37 @@ fn the_queue_may_be_edited_meanwhile() {
     let done = pool.wait().exits(4).says("sys-002  blocked").says("4 of 5 systems complete");
     drop(done);
     assert_eq!(domain.built(), ["sys-001", "sys-003", "sys-004", "sys-005"]);
+}
+
+/// Somebody saves half a file: what is under way goes on, nothing is begun, and nothing of the edit is lost.
+#[test]
+fn a_queue_that_cannot_be_read_for_a_while_ends_no_pool() {
+    let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 2, &[])]);
+    let sandbox = &domain.sandbox;
+    let (go, agent) = (domain.held("sys-001"), domain.agent("honest"));
+    sandbox.run(&["run", "--jobs", "1", "--detach", "--agent-cmd", &agent]).exits(0);
+    assert_eq!(domain.hear(), "sys-001");
+    let file = "domain-memory/shop/system-queue.json";
+    let mut queue: Value = serde_json::from_str(&sandbox.read(file)).expect("JSON");
+    queue["systems"].as_array_mut().expect("systems").push(system("sys-003", 1, &[]));
+    let whole = queue.to_string();
+    let half = &whole[..whole.len() - 20];
+    sandbox.write(file, half);
+    go.say();
+    let is_said = |words: &str| {
+        let logs = sandbox.contents(&sandbox.home.join("pools"));
+        logs.iter().any(|(_, text)| String::from_utf8_lossy(text).contains(words))
+    };
+    assert!(within(loop_harness::PATIENCE, || is_said("no system is begun until that is repaired")));
+    domain.run_that_is("sys-001", "completed");
+    assert_eq!((domain.built().len(), sandbox.read(file).as_str()), (1, half));
+    sandbox.write(file, &whole);
+    sandbox.run(&["queue", "list"]).exits(0).says("sys-003");
+    domain.until_complete("sys-003");
+    domain.until_complete("sys-002");
+    assert_eq!(domain.built(), ["sys-001", "sys-003", "sys-002"]);
+    assert!(within(loop_harness::PATIENCE, || sandbox.status()["pool"].is_null()));
+    domain.assert_nothing_left();
 }
 
 #[test]

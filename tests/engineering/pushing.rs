@@ -88,7 +88,10 @@ fn a_merge_is_made_with_the_remotes_tip_proven_and_pushed() {
     pushed.assert_landed();
     assert_eq!(pushed.subjects()[..2], ["Merge sys-001: sys-001", "somebody else's"]);
     let steps = pushed.domain.sandbox.run(&["log"]).exits(0).out;
-    assert!(steps.contains("the merged tree is proven: the clean checkout: tests 2 of 2 pass"), "{steps}");
+    assert!(
+        steps.contains("the merged tree is proven: the clean checkout: tests passed (2 of 2)"),
+        "{steps}"
+    );
     // What is taken out again is taken out there, too.
     pushed.domain.sandbox.run(&["queue", "revert", "sys-001"]).exits(0).says("sys-002 (specified)");
     assert_eq!(pushed.subjects()[0], "Revert \"Merge sys-001: sys-001\"");

@@ -59,6 +59,20 @@ fn an_edit_of_the_file_counts_and_a_mistake_in_it_is_named() {
     assert_eq!(project.system("sys-001")["status"], "complete", "the file says what holds");
 }
 
+/// Nobody runs another command in between: what the run itself writes must hold the edit.
+#[test]
+fn what_a_person_writes_into_the_queue_while_a_run_works_is_kept() {
+    let project = Project::new();
+    let file = project.sandbox.project.join("domain-memory/shop/system-queue.json");
+    let edit =
+        format!("sed -i 's/\"Totals\"/\"Sums\"/; s/\"priority\": 2/\"priority\": 7/' {}", file.display());
+    let stuck = "printf -- '```json\\n{\"status\":\"blocked\",\"summary\":\"no key\"}\\n```\\n'";
+    project.run(&format!("{edit}; {stuck}"), &[]).exits(4);
+    let (system, edited) = (project.system("sys-002"), project.system("sys-003"));
+    assert_eq!(system["status"], "blocked");
+    assert_eq!((edited["name"].as_str(), edited["priority"].as_u64()), (Some("Sums"), Some(7)));
+}
+
 #[test]
 fn an_agent_cannot_change_the_queue() {
     let project = Project::new();

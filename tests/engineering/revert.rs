@@ -18,8 +18,9 @@ fn a_landed_system_is_taken_out_and_its_dependants_are_named() {
     assert_eq!((&system["status"], &system["blockedReason"]), (&"blocked".into(), &"reverted".into()));
     assert_eq!(project.system("sys-003")["status"], "specified", "nobody is woken");
     sandbox.run(&["queue", "next"]).exits(0).says("no system is ready");
-    sandbox.run(&["queue", "revert", "sys-002"]).exits(2).says("not landed by a run");
-    sandbox.run(&["verify"]).exits(0).says("whole");
+    sandbox.run(&["queue", "revert", "sys-002"]).exits(2).says("sys-002 was reverted before");
+    sandbox.run(&["queue", "revert", "sys-003"]).exits(2).says("not landed by a run");
+    sandbox.run(&["verify"]).exits(0).says("is complete and unchanged");
     assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1);
 }
 
@@ -39,7 +40,7 @@ fn a_system_that_others_need_stays() {
     );
     sandbox.commit("needs the plus");
     let head = sandbox.git(&["rev-parse", "HEAD"]);
-    sandbox.run(&["queue", "revert", "sys-002"]).exits(4).says("without it tests fails");
+    sandbox.run(&["queue", "revert", "sys-002"]).exits(4).says("without it, tests failed");
     assert_eq!(sandbox.git(&["rev-parse", "HEAD"]), head);
     assert_eq!(project.system("sys-002")["status"], "complete");
     assert_ne!(merge, head.trim());

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 const OPENING: &str = "engineering/opening.rs or01_init_next_claims_the_next_ready_system";
+const EDITS: &str = "engineering/queue.rs what_a_person_writes_into_the_queue_while_a_run_works_is_kept";
 const QUEUE: &str = "engineering/queue.rs systems_are_added_and_changed_along_legal_edges";
 const ORDER: &str =
     "engineering/queue.rs or03_the_lowest_priority_comes_first_and_then_the_order_of_the_queue";
@@ -16,12 +17,12 @@ const BLOCKED: &str = "engineering/people.rs or23_a_blocked_system_goes_on_when_
 const RED: &str = "engineering/liars.rs or11_tests_that_fail_keep_the_stage";
 
 /// Number, what it says, its stories, and its tests: `file name_of_the_test`, below `tests/`. Rules without a story
-/// are about files or the command line alone.
+/// are about the queue, files or the command line, which the engine that plays stories knows nothing of.
 const RULES: [(&str, &str, &[&str], &[&str]); 43] = [
     ("OR-01", "init --next claims the next ready system", &[], &[OPENING]),
     ("OR-02", "a system that waits is refused, and nothing is created", &[], &[OPENING]),
     ("OR-03", "priority, then the order of the queue", &[], &[ORDER]),
-    ("OR-04", "only legal edges of a status", &[], &[QUEUE]),
+    ("OR-04", "only legal edges of a status, and edits that count", &[], &[QUEUE, EDITS]),
     (
         "OR-06",
         "INIT does its own work",
@@ -37,7 +38,7 @@ const RULES: [(&str, &str, &[&str], &[&str]); 43] = [
     (
         "OR-08",
         "status in the seed's five lines",
-        &[],
+        &["or08-where-a-system-stands"],
         &["engineering/moving_in.rs or08_the_seeds_example_goes_on_where_it_was"],
     ),
     ("OR-09", "a scaffold that does not build", &["or09-scaffold-build-fails"], &[]),
@@ -72,7 +73,7 @@ const RULES: [(&str, &str, &[&str], &[&str]); 43] = [
     (
         "OR-23",
         "debug-assist before the next try, and what resolved the failure",
-        &["or23-debug-assist"],
+        &["or23-debug-assist", "or23-repair-of-proven-work"],
         &[BLOCKED, "engineering/repairing.rs a_repair_is_a_commit_that_the_failure_names"],
     ),
     ("OR-24", "nothing happens to a blocked system", &["or24-blocked"], &[RED]),

@@ -77,6 +77,27 @@ fn lines_of_another_are_not_taken_away() {
     assert_eq!(subjects(&project)[0], "Merge sys-002: Adder");
 }
 
+/// What somebody renames is still what the work has changed; a file that became a program stays one.
+#[test]
+fn a_file_that_others_renamed_is_merged_and_its_mode_is_not_taken_away() {
+    let project = Project::brief();
+    project.sandbox.write("long.txt", (1..30).map(|it| format!("line {it}\n")).collect::<String>());
+    project.sandbox.write("tool", "echo hi\n");
+    project.sandbox.commit("more files");
+    let change = "git mv long.txt renamed.txt && chmod +x tool && git commit -qam 'Merge sys-009: Names'";
+    let takes = "if [ \"$LOOP_SKILL\" = implement ] && [ ! -e \"$OUT/began\" ]; then touch \"$OUT/began\"; sed -i 's/^line 7$/seven/' long.txt; fi; \
+                 if [ \"$LOOP_SKILL\" = code-review ] && [ ! -e \"$OUT/taken\" ]; then touch \"$OUT/taken\"; git merge -q main; \
+                 chmod -x tool; git commit -qa --amend --no-edit; fi; \
+                 if [ \"$LOOP_SKILL\" = implement ] && [ -e \"$OUT/taken\" ]; then chmod +x tool; fi; honest";
+    let script = landing_meanwhile(&project, change, takes);
+    project.run_with_moves(&script, &["--max", "200"]).exits(0);
+    let steps = project.steps();
+    assert!(steps.contains("tool: its mode 100755 of \"Merge sys-009: Names\""), "{steps}");
+    assert!(!steps.contains("renamed.txt:"), "nothing of it was taken away: {steps}");
+    assert!(project.sandbox.read("renamed.txt").contains("\nseven\n"));
+    assert_eq!(project.sandbox.git(&["ls-files", "-s", "tool"]).split(' ').next(), Some("100755"));
+}
+
 /// A deletion that is part of the merge itself is nobody's decision.
 #[test]
 fn a_file_of_another_that_a_merge_deletes_is_refused_until_it_is_blocked() {

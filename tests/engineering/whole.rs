@@ -6,8 +6,11 @@ use crate::project::Project;
 fn one_system_from_the_queue_to_the_main_branch() {
     let project = Project::new();
     let sandbox = &project.sandbox;
+    sandbox.write(".gitignore", "ESTIMATES.md\n");
+    sandbox.commit("private");
     let before = sandbox.git(&["rev-parse", "HEAD"]);
-    project.run("honest", &[]).exits(0).says("merged into").says("next: loop run sys-003");
+    let done = project.run("honest", &[]).exits(0).says("merged into main: lib.sh, ");
+    done.says("not committed: the queue, the handoff").says("next: loop run sys-003");
     let status = project.status();
     assert_eq!((status["status"].as_str(), status["verified"].as_bool()), (Some("completed"), Some(true)));
     assert_eq!(status["proof"]["level"], "red-to-green");
@@ -26,10 +29,17 @@ fn one_system_from_the_queue_to_the_main_branch() {
     let handoff = sandbox.read("domain-memory/shop/systems/sys-002/HANDOFF.md");
     assert!(handoff.contains("memory-manager"), "{handoff}");
     assert!(sandbox.read("domain-memory/shop/systems/sys-002/FEATURESPEC.md").contains("spec"));
+    // What git ignores is in no commit and would go with the worktree.
+    assert!(sandbox.read("domain-memory/shop/systems/sys-002/ESTIMATES.md").contains("estimation"));
     let state = project.loop_state();
     assert_eq!((state["state"].as_str(), state["systemName"].as_str()), (Some("COMPLETE"), Some("Adder")));
     assert_eq!(state["stages"]["SHIP"]["status"], "complete");
     sandbox.assert_nothing_runs();
+    // The worktree is gone, and the repository knows where the journal ends all the same.
+    let whole = sandbox.run(&["verify"]).exits(0).says("is complete and unchanged");
+    assert!(!whole.out.contains("repository has no note"), "{}", whole.out);
+    // A second look finds the work in the tree that has it.
+    project.run("honest", &[]).exits(0).says("already done").says("every check still passes");
 }
 
 #[test]

@@ -175,7 +175,7 @@ impl Scene {
     }
 
     fn assert_whole(&self) {
-        assert!(self.reads(&["verify"]).contains("is whole"));
+        assert!(self.reads(&["verify"]).contains("is complete and unchanged"));
         self.sandbox.assert_nothing_runs();
     }
 }

@@ -97,7 +97,7 @@ fn looked_at(station: &Station) {
         for words in [["log"], ["show"], ["why"]] {
             assert!(events == 0 || !of(&words).is_empty(), "{words:?} says nothing");
         }
-        assert!(of(&["verify"]).contains("is whole"));
+        assert!(of(&["verify"]).contains("is complete and unchanged"));
     }
 }
 

@@ -104,11 +104,12 @@ fn between_tasks() -> Project {
     project
 }
 
-/// What an agent calls complete is complete as far as it is an agent's.
+/// What an agent calls complete is complete as far as it is an agent's; writing another type into the plan does not
+/// make it an agent's.
 #[test]
 fn a_plan_that_is_called_complete_leaves_its_checkpoints_to_people() {
     let project = between_tasks();
-    let script = "case $LOOP_PHASE in EXECUTE) do_task; summary; say PLAN_COMPLETE;; VERIFY) report passed 'score: 1';; esac";
+    let script = "case $LOOP_PHASE in EXECUTE) do_task; sed -i 's/checkpoint:[a-z-]*/auto/' $folder/03-01-PLAN.md; summary; say PLAN_COMPLETE;; VERIFY) report passed 'score: 1';; esac";
     project.run(script, &[]).exits(3).says("Make an account");
     let status = project.sandbox.run(&["status"]).exits(0).out;
     assert!(status.contains("tasks       3/6 done"), "{status}");
@@ -125,10 +126,17 @@ fn a_plan_that_is_called_complete_leaves_its_checkpoints_to_people() {
 #[test]
 fn what_a_person_settled_is_told_to_every_later_call() {
     let project = between_tasks();
+    let test = project.sandbox.read("test.sh");
+    project
+        .sandbox
+        .write("test.sh", format!("{test}[ ! -f 03-01_4.txt ] || echo 'ok 2 - the page is blue'\n"));
+    project.sandbox.commit("a test of the page");
     let script = "case $LOOP_PHASE in EXECUTE) do_task; [ $LOOP_ITEM = 03-01/6 ] && summary; say TASK_COMPLETE;; VERIFY) report passed 'score: 1';; esac";
     let asked = project.run(script, &[]).exits(3).says("Make an account");
     assert!(!asked.err.contains("Type \"ready\""), "what another program wants to hear: {}", asked.err);
-    project.sandbox.run(&["answer", "done", "it is called ada"]).exits(0);
+    assert!(asked.err.contains("(also: ready)"), "{}", asked.err);
+    project.sandbox.run(&["answer", "read"]).exits(2);
+    project.sandbox.run(&["answer", "Ready", "it is called ada"]).exits(0);
     let asked = project.run(script, &[]).exits(3).says("Which store");
     assert!(asked.err.contains("sqlite: SQLite; against it: one writer"), "{}", asked.err);
     project.sandbox.run(&["answer", "server", "we have one"]).exits(0);

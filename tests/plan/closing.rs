@@ -207,7 +207,8 @@ fn a_verification_with_open_rows_cannot_be_skipped() {
 #[test]
 fn skipping_a_task_continues_with_the_next_one() {
     let project = Project::new();
-    project.run("echo nothing", &[]).exits(4);
+    // It closes no other task, whatever the agent said of the plan.
+    project.run("say PLAN_COMPLETE", &[]).exits(4);
     let does = "accept Task 1: step 1 as it is, then continue with the next task; the run is unverified";
     project.sandbox.run(&["answer"]).exits(0).says(does);
     project.sandbox.run(&["answer", "skip"]).exits(0);
@@ -237,7 +238,7 @@ fn only_what_the_run_has_can_be_waived() {
     project.run(HONEST, &["--max", "1"]).exits(6);
     for what in ["99-99/1", "tests/none.py", "*"] {
         let refused = project.sandbox.run(&["waive", what, "--reason", "x"]).exits(2);
-        let says = format!("nothing that is called \"{what}\"; these can be waived: AUTH-02, SC-2");
+        let says = format!("nothing here is called \"{what}\"; these can be waived: AUTH-02, SC-2");
         assert!(refused.err.contains(&says), "{}", refused.err);
     }
     project.sandbox.run(&["waive", "auth-02", "--reason", "moved"]).exits(0);

@@ -15,7 +15,7 @@ fn folder_of_another_tool() -> Project {
     );
     sandbox.write(
         ".planning/ROADMAP.md",
-        "# Roadmap: Accounts\n\n## Phases\n\n- [x] **Phase 1: Base** - the base (completed 2026-02-01)\n- [x] **Phase 2: Users** - users\n- [ ] **Phase 3: Accounts** - people have accounts\n- [ ] **Phase 10: Far** - later\n\n\
+        "# Roadmap: Accounts\n\n## Phases\n\n- [x] **Phase 1: Base** - the base (completed 2026-02-01)\n- [x] **Phase 2: Users** - users\n- [ ] **Phase 3: Accounts** - people have accounts\n- [x] **Phase 4: Mail** - was done before\n- [ ] **Phase 10: Far** - later\n\n\
          ## Phase Details\n\n### Phase 1: Base\n**Goal**: Base\n\n### Phase 3: Accounts\n**Goal**: People have accounts -- and keep them\n**Depends on**: Phase 2\n**Requirements**: AUTH-01 through AUTH-03, UI-01 (later)\n\
          **Success Criteria** (what must be TRUE):\n  1. `loop` people can log in\n  2. People can log out\n**Plans**: 2 plans\n\nPlans:\n- [x] 03-01-PLAN.md -- log in\n- [ ] 03-02-PLAN.md -- log out\n\n\
          ## Progress\n\n| Phase | Plans Complete | Status | Completed |\n|-------|----------------|--------|-----------|\n| 1. Base | 2/2 | Complete | 2026-02-01 |\n| 3. Accounts | 1/2 | In progress | - |\n",
@@ -31,14 +31,18 @@ fn folder_of_another_tool() -> Project {
              must_haves:\n  truths:\n    - \"People can log in (e.g., by 'name')\"\n    - Log out: by a button\n    - @scope/pkg is installed\n    - `KEY` is read\n  artifacts:\n    - path: \"src/login.py\"\n      provides: \"login\"\n      exports: [\"login\", \"Session\"]\n      min_lines: 10\n  key_links:\n    - from: \"src/login.py\"\n      to: \"db\"\n      via: \"import\"\n      pattern: \"import\\\\.(db|store)\"\n---\n"
         )
     };
-    let body = "\n<objective>\nDo it.\n</objective>\n\n<execution_context>\n@~/.claude/x/execute-plan.md\n</execution_context>\n\n<tasks>\n\n<task type=\"auto\" tdd=\"true\">\n  <name>Task 1: Log in</name>\n  <files>\n    src/login.py\n    tests/test_login.py\n  </files>\n  <action>\nWrite:\n```python\ndef login(): ...\n```\n- [ ] not a task\n  </action>\n  <verify>`pytest`</verify>\n  <done>It works.</done>\n</task>\n\n</tasks>\n\n<verification>\n- [ ] all tests pass\n</verification>\n\n<output>\nCreate the SUMMARY.\n</output>\n";
-    sandbox.write(&format!("{folder}/03-01-PLAN.md"), format!("{}{body}", head("01", "depends_on: []\n")));
+    let body = "\n<objective>\nDo it.\n\n```xml\n<task type=\"auto\">\n  <name>how a task looks</name>\n</task>\n```\n</objective>\n\n<execution_context>\n@~/.claude/x/execute-plan.md\n</execution_context>\n\n<tasks>\n\n<task type=\"auto\" tdd=\"true\">\n  <name>Task 1: Log in</name>\n  <files>\n    src/login.py\n    tests/test_login.py\n  </files>\n  <action>\nWrite:\n```python\ndef login(): ...\n```\n- [ ] not a task\n  </action>\n  <verify>`pytest`</verify>\n  <done>It works.</done>\n</task>\n\n</tasks>\n\n<verification>\n- [ ] all tests pass\n</verification>\n\n<output>\nCreate the SUMMARY.\n</output>\n";
+    sandbox.write(
+        &format!("{folder}/03-01-PLAN.md"),
+        format!("{}{body}", head("01", "depends_on: [\"02-01\"]\n")),
+    );
     sandbox.write(
         &format!("{folder}/03-02-PLAN.md"),
         format!("{}{body}", head("02", "depends_on:\n  - 03-01\nrequirements:\n  - AUTH-02\n")),
     );
     sandbox
         .write(&format!("{folder}/03-01-SUMMARY.md"), "---\nphase: 03-accounts\nplan: 01\n---\n\n# Done\n");
+    sandbox.write(".planning/milestones/v1-phases/02-users/02-01-PLAN.md", "put away\n");
     sandbox.write(&format!("{folder}/03-CONTEXT.md"), "# Context\n");
     sandbox.write(&format!("{folder}/03-RESEARCH.md"), "# Research\n");
     sandbox.commit("as another tool left it");
@@ -61,6 +65,7 @@ fn a_folder_of_a_roadmap_tool_is_read_as_it_is() {
     assert_eq!(ids, ["AUTH-01", "AUTH-02", "AUTH-03", "UI-01", "SC-1", "SC-2"]);
     assert_eq!(project.row("AUTH-02")["by"], "measured", "{rows}");
     assert_eq!(project.row("SC-1")["evidence"], "login.py");
+    assert!(done.err.contains("next: loop run 10"), "phase 4 is ticked: {}", done.err);
     let roadmap = project.sandbox.read(".planning/ROADMAP.md");
     for line in ["- [x] 03-02-PLAN.md -- log out\n", "| 3. Accounts | 2/2 | Complete | 20"] {
         assert!(roadmap.contains(line), "{line}: {roadmap}");
@@ -151,9 +156,12 @@ fn phases_are_found_by_their_number_and_not_by_how_it_begins() {
     project.sandbox.commit("more phases");
     project.sandbox.run(&["run", "1"]).exits(2).says("phase 1 has no plans");
     let agent = project.agent("printf -- '---\\nEXIT_SIGNAL: STUCK: as asked\\n---\\n'");
+    let nothing = "names no requirements and no success criteria for phase 10";
     for (number, plan) in [("2.1", "02.1-01"), ("010", "10-01")] {
         project.sandbox.run(&["run", number, "--agent-cmd", &agent]).exits(4);
         assert!(project.sandbox.prompt(1).contains(&format!("{plan}-PLAN.md")), "{number}");
+        let warnings = project.status()["warnings"].to_string();
+        assert_eq!(warnings.contains(nothing), number == "010", "{warnings}");
         project.sandbox.run(&["cancel"]).exits(0);
     }
 }

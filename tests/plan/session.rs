@@ -33,7 +33,7 @@ fn a_session_is_handed_one_task_after_the_other() {
     let told = stop(&project, false, "What shall I do?").expect("the first task");
     assert!(told.contains("Task 1: step 1") && told.contains("03-01-PLAN.md"), "{told}");
     let told = stop(&project, true, &signal("TASK_COMPLETE")).expect("nothing was committed");
-    assert!(told.contains("nothing was committed in this iteration"), "{told}");
+    assert!(told.contains("nothing was committed for this task"), "{told}");
     let tasks = ["03-01/1", "03-01/2", "03-01/3", "03-02/1", "03-02/2", "03-03/1", "03-03/2"];
     let mut told = told;
     for id in tasks {

@@ -38,6 +38,26 @@ fn other_edits_are_undone_and_told_of() {
 }
 
 /// Nobody wrote the file, so whoever drives the run next finds the edit, undoes it and writes that down.
+/// A place where nothing can be written is told of once for each call, and the run goes on.
+#[test]
+fn a_file_that_cannot_be_written_again_is_told_of_once() {
+    let project = Project::new();
+    let script = "case $LOOP_CALL in\n\
+        1) do_task; rm .planning/LOOP-STATE.md; mkdir -p .planning/LOOP-STATE.md/x; say TASK_COMPLETE;;\n\
+        2) do_task; rm -r .planning; say TASK_COMPLETE;; *) echo nothing;; esac";
+    project.run(script, &[]).exits(4);
+    let log = project.sandbox.run(&["log", "-n", "1000"]).exits(0).out;
+    let told = |call: u32| {
+        let text = format!("LOOP-STATE.md was removed during call {call};");
+        log.lines().filter(|it| it.contains(&text)).count()
+    };
+    assert_eq!((told(1), told(2)), (1, 1), "{log}");
+    assert!(
+        log.contains("nothing shows that 03-01/3 is met: Task 3: step 3 (taken out of its plan)"),
+        "{log}"
+    );
+}
+
 #[test]
 fn an_edit_while_nothing_runs_is_undone_and_recorded() {
     let project = Project::new();

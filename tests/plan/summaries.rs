@@ -31,7 +31,7 @@ fn a_plan_whose_tasks_are_done_is_asked_for_its_summary() {
 fn a_summary_that_is_not_written_is_a_failure_whatever_was_committed() {
     let project = Project::new();
     let liar = "case $LOOP_PHASE in EXECUTE) case $LOOP_ITEM in */summary) case $LOOP_CALL in\n\
-        4) say PLAN_COMPLETE;; 5) do_task; say TASK_COMPLETE;; *) echo x > $folder/03-09-SUMMARY.md; say PLAN_COMPLETE;; esac;;\n\
+        4) say PLAN_COMPLETE;; 5) do_task; say TASK_COMPLETE;; *) : > $folder/03-01-SUMMARY.md; echo x > $folder/03-09-SUMMARY.md; say PLAN_COMPLETE;; esac;;\n\
         *) do_task; say TASK_COMPLETE;; esac;; esac";
     project.run(liar, &[]).exits(4);
     assert_eq!(project.sandbox.calls().len(), 6, "three failures are stuck");
@@ -55,4 +55,8 @@ fn ticked_tasks_without_a_summary_need_nothing_but_that() {
     project.sandbox.commit("ticked");
     project.run(LATE, &[]).exits(0);
     assert_eq!((project.sandbox.calls().len(), summaries(&project)), (2, 1), "the summary and the verifier");
+    // One that an editor of long ago saved is a summary too.
+    let latin = project.sandbox.project.join(FOLDER).join("03-01-SUMMARY.md");
+    std::fs::write(latin, b"fertig: \xfcber alles\n").expect("written");
+    project.run(LATE, &["--fresh"]).exits(0).says("1/1 plans and 2/2 tasks done");
 }

@@ -110,7 +110,7 @@ fn nobody_to_attach_to() {
     stage
         .plain(&["attach"])
         .exits(0)
-        .says("nobody drives run")
+        .says("no controller drives run")
         .says("it is completed")
         .says("next: loop show");
     let stuck = Stage::new(STUCK);

@@ -67,13 +67,14 @@ fn a_limit_says_what_is_not_done() {
 
 #[test]
 fn an_agent_that_fails_is_quoted() {
-    let stage = Stage::new("echo 'fatal: no API key' >&2; exit 1");
+    let stage = Stage::new("echo 'reading config.toml' >&2; echo 'fatal: no API key' >&2; exit 1");
     let mut words = crate::stage::RUN.to_vec();
     words.extend(["--on-question", "exit"]);
     let mut terminal = stage.terminal(24, 80, &words);
     terminal.exits(4);
     let end = end_of(&terminal, "halted: ");
     assert!(end.contains("the agent failed twice: exit 1: fatal: no API key"), "{end}");
+    assert_eq!(end.matches("no API key").count(), 1, "the cause is said once: {end}");
     next_is_last(&end);
     assert_snapshot!("agent_failed_at_80", end);
 }

@@ -65,6 +65,17 @@ fn while_it_sleeps() {
     assert!(before < terminal.raw.len());
     terminal.types("\u{3}");
     paused(&stage, &mut terminal);
+    terminal.said("  no call before 20").said(" left): ");
+}
+
+#[test]
+fn while_it_waits_for_a_provider() {
+    let stage = Stage::new("echo 'LOOP_LIMIT until=2199-01-01T00:00:00Z'; exit 75");
+    let mut terminal = stage.run(24, 80);
+    terminal.until("waiting").types("\u{3}");
+    paused(&stage, &mut terminal);
+    terminal.said("  no call before 2199-01-01T00:00:00Z (");
+    stage.sandbox.run(&["status"]).exits(0).says("wait        no call before 2199-01-01T00:00:00Z: ");
 }
 
 #[test]

@@ -7,6 +7,7 @@ expect GREEN iteration 0
 GREEN says nothing tests 9/10
 expect prompt "greets nobody"
 expect prompt "QA has rejected this work once"
+expect no prompt "said that it is done, but it is not"
 GREEN says done   tests 10/10                # its own feedback does not push the findings out
 expect prompt "tests: 1 of 10 failed: young 1"
 expect prompt "greets nobody"

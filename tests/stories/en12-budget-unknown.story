@@ -3,6 +3,6 @@ workflow tdd
 criteria 9
 limit usd 2
 RED says nothing tests 0/1
-expect stopped "nobody knows what call 1 cost, so the budget of $2.00 cannot be kept"
+expect stopped "the cost of call 1 is unknown, so the budget of $2.00 cannot be kept"
 expect exit 5
 expect calls 1

@@ -9,7 +9,7 @@ expect item 01-01/2
 expect items done 1
 EXECUTE says PLAN_COMPLETE with plan_summarised=true
 expect item 01-02/1
-EXECUTE says PLAN_COMPLETE with plan_summarised=true commits_made=0
+EXECUTE says PLAN_COMPLETE with plan_summarised=true item_commits=0
 expect VERIFY
 expect phase EXECUTE completed
 VERIFY says passed

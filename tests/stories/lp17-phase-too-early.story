@@ -2,7 +2,7 @@
 workflow plan
 item a
 item b
-EXECUTE says PHASE_COMPLETE with commits_made=0
+EXECUTE says PHASE_COMPLETE with item_commits=0
 expect item a
 EXECUTE says PHASE_COMPLETE
 expect item b

@@ -7,6 +7,6 @@ expect exit 3
 expect calls 0
 person answers command "npm publish"
 SHIP deploy says done
-expect prompt "It works with: npm publish"
+expect prompt "Its target: npm publish"
 SHIP git-workflow says done
 expect COMPLETE

@@ -74,6 +74,9 @@ fn a_block_has_the_reviewers_numbers_our_time_and_measured_files() {
     };
     assert!(block("RED").contains("FILES:\n  CREATED: 0\n  MODIFIED: 1\n  DELETED: 0\n"), "{log}");
     assert!(block("GREEN").contains("FILES:\n  CREATED: 1\n  MODIFIED: 0\n  DELETED: 0\n"), "{log}");
+    let metrics = sandbox.session_json("metrics.json");
+    assert_eq!(metrics["phases"]["GREEN"]["final_metrics"]["files_created"], 1, "{metrics}");
+    assert_eq!(metrics["phases"]["GREEN"]["history"][0]["files_modified"], 0, "{metrics}");
     let told = sandbox.run(&["log"]).exits(0).out;
     assert!(!told.contains("CHECKS_FAILING") && !told.contains("failing checks"), "{told}");
     let report = sandbox.session("qa-report-1.md");
@@ -155,10 +158,12 @@ fn a_prompt_keeps_claims_apart_and_never_asks_for_a_promise() {
 fn a_rejection_is_told_with_what_the_reviewer_found() {
     let sandbox = Scripted::with_lines();
     let qa = "if [ -f fixed.txt ]; then report true <<E\nQA_METRICS:\n  BLOCKING_ISSUES: 0\nVERDICT: APPROVE\nE\n\
+              elif [ -f once.txt ]; then report true <<E\nQA_METRICS:\n  BLOCKING_ISSUES: 1\nVERDICT: REJECT\nE\n\
               else report false <<E\nQA_METRICS:\n  BLOCKING_ISSUES: 1\nVERDICT: REJECT\n\
               BLOCKERS:\n  - D5: the changelog has no entry\nE\nfi\n";
     sandbox.step("QA", qa);
-    let green = "printf 'greets\\nworld\\n' > done.txt; [ ! -d docs/adr ] || touch fixed.txt; commit green; \
+    let green = "printf 'greets\\nworld\\n' > done.txt; [ ! -f once.txt ] || touch fixed.txt; \
+                 [ ! -d docs/adr ] || touch once.txt; commit green; \
                  report true </dev/null\n";
     sandbox.step("GREEN", green);
     let lines = sandbox.drive_lines(&[]).exits(0).err;
@@ -170,4 +175,7 @@ fn a_rejection_is_told_with_what_the_reviewer_found() {
         "{prompt}"
     );
     assert!(!prompt.contains("<promise>") && !prompt.contains("blocking_issues"), "{prompt}");
+    let report = sandbox.session("qa-report-2.md");
+    assert!(report.contains("- 1, as the reviewer counts; the end of the message says which\n"), "{report}");
+    assert!(!report.contains("but it is not"), "{report}");
 }

@@ -7,7 +7,7 @@ use rustix::fs::{FileType, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path};
 
 /// Opens a folder below `root`; every step of the way has to be a folder itself.
@@ -35,11 +35,11 @@ fn step_by_step(top: OwnedFd, inside: &Path, flags: OFlags) -> Result<OwnedFd, E
     })
 }
 
-/// Returns the options to write a file of ours: nobody else may read it, and a link in its place is
-/// not followed.
+/// Returns the options to write a file of ours: nobody else may read it, a link in its place is not
+/// followed, and a pipe in its place, which nobody reads, is an error and not waited for.
 pub fn ours() -> OpenOptions {
     let mut options = File::options();
-    options.mode(0o600).custom_flags(OFlags::NOFOLLOW.bits() as i32);
+    options.mode(0o600).custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
     options
 }
 
@@ -97,6 +97,22 @@ pub fn copy_private(from: &Path, to: &Path) -> io::Result<()> {
     std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o600))
 }
 
+/// Removes whatever has this name, a folder with all that is in it; a link is removed and not followed.
+pub fn remove_any(path: &Path) -> io::Result<()> {
+    let removed = match std::fs::symlink_metadata(path) {
+        Ok(it) if it.is_dir() => std::fs::remove_dir_all(path),
+        Ok(_) => std::fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        // Where a folder of ours was is something else, so nothing has this name.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(())
+        }
+        other => other,
+    }
+}
+
 /// Reads a small file that must be no link, by its path.
 pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     plain(rustix::fs::CWD, path, OFlags::NOFOLLOW, most)
@@ -113,11 +129,44 @@ pub fn replace_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_beside(path, &format!(".{}.tmp", std::process::id()), bytes, |_| Ok(()))
 }
 
-/// The same for a file of ours, which nobody else may read.
+/// The same for a file of ours, which nobody else may read. No folder of ours has its name: one that is
+/// there was made by an agent, and goes.
 pub fn replace_ours(path: &Path, text: &str) -> io::Result<()> {
-    replace_beside(path, &format!(".{}.tmp", std::process::id()), text.as_bytes(), |beside| {
+    replace_ours_bytes(path, text.as_bytes())
+}
+
+/// The same for what may be no text.
+pub fn replace_ours_bytes(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if std::fs::symlink_metadata(path).is_ok_and(|it| it.is_dir()) {
+        remove_any(path)?;
+    }
+    replace_beside(path, &format!(".{}.tmp", std::process::id()), bytes, |beside| {
         beside.set_permissions(std::fs::Permissions::from_mode(0o600))
     })
+}
+
+/// What is written over is shorter than this.
+const OVERWRITTEN_MOST: u64 = 4096;
+
+/// Writes a small file of ours over the one that is there. Where many files are made and removed, each new one
+/// costs more than what is in it, so this makes none. What is left of a longer text becomes blanks.
+pub fn overwrite_ours(path: &Path, text: &str) -> io::Result<()> {
+    let Some((file, length)) = written_over(path)? else { return replace_ours(path, text) };
+    let blanks = usize::try_from(length).map_err(io::Error::other)?.saturating_sub(text.len());
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(bytes.len() + blanks, b' ');
+    file.write_all_at(&bytes, 0)
+}
+
+/// Opens a file of ours to be written over, and says how long it is; nothing where it is none of ours.
+fn written_over(path: &Path) -> io::Result<Option<(File, u64)>> {
+    // A pipe in its place would wait for a reader.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    let Ok(file) = File::options().write(true).custom_flags(flags).open(path) else { return Ok(None) };
+    let meta = file.metadata()?;
+    // Under a second name it may be somebody else's, and one of this size is none of ours.
+    let is_ours = meta.is_file() && meta.nlink() == 1 && meta.len() <= OVERWRITTEN_MOST;
+    Ok(is_ours.then_some((file, meta.len())))
 }
 
 /// Replaces a person's own file: its mode is kept, and the text survives a power loss. The file beside
@@ -184,6 +233,21 @@ mod tests {
         }
     }
 
+    /// What an agent can put in the way of a file of ours neither stops us for ever nor for good.
+    #[test]
+    fn g35_a_pipe_is_not_waited_for_and_a_folder_is_replaced() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| root.path().join(name);
+        rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+            .expect("a pipe");
+        assert!(ours().create(true).append(true).open(path("pipe")).is_err());
+        std::fs::create_dir_all(path("folder/below")).expect("folders");
+        for name in ["folder", "pipe", "new"] {
+            replace_ours(&path(name), "text").expect("replaced");
+            assert_eq!(std::fs::read_to_string(path(name)).expect("a file"), "text", "{name}");
+        }
+    }
+
     #[test]
     fn g35_a_pipe_a_link_and_a_long_file_are_not_read() {
         let root = tempfile::tempdir().expect("a folder");
@@ -196,5 +260,33 @@ mod tests {
         for (name, most) in [("file", 3), ("link", 9), ("pipe", 9), (".", 9), ("none", 9)] {
             assert!(read(&path(name), most).is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_small_file_is_written_over_and_what_is_not_ours_is_replaced() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| root.path().join(name);
+        let inode = |name: &str| std::fs::symlink_metadata(path(name)).expect("a file").ino();
+        overwrite_ours(&path("file"), "longer").expect("written");
+        let first = inode("file");
+        overwrite_ours(&path("file"), "short").expect("written");
+        assert_eq!(
+            (read(&path("file"), 9).expect("read").as_slice(), inode("file")),
+            (&b"short "[..], first)
+        );
+        overwrite_ours(&path("file"), "the longest").expect("written");
+        assert_eq!(read(&path("file"), 20).expect("read"), b"the longest");
+        assert_eq!(std::fs::metadata(path("file")).expect("a file").mode() & 0o777, 0o600);
+        // What an agent puts in its place is neither followed nor waited for.
+        std::fs::write(path("other"), "somebody's").expect("written");
+        std::os::unix::fs::symlink("other", path("link")).expect("a link");
+        std::fs::hard_link(path("other"), path("second name")).expect("a link");
+        rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+            .expect("a pipe");
+        for name in ["link", "second name", "pipe"] {
+            overwrite_ours(&path(name), "ours").expect("written");
+            assert_eq!(read(&path(name), 4).expect("read"), b"ours", "{name}");
+        }
+        assert_eq!(read(&path("other"), 20).expect("read"), b"somebody's");
     }
 }

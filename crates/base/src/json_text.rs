@@ -1,5 +1,5 @@
 //! Changes of JSON that keep every other byte: a value is found in the text and something is put in, and
-//! nothing is written anew, so order, indentation and everything that nobody knows stay. The text must be
+//! nothing is rewritten, so order, indentation and everything that nobody knows stay. The text must be
 //! JSON already; whoever changes it reads it again afterwards.
 
 use std::ops::Range;

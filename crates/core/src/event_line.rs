@@ -7,7 +7,7 @@ use crate::engine::{
     dollars,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{Phase, Workflow};
 use loop_base::text::counted;
 use loop_base::time::took;
 
@@ -227,13 +227,11 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
                 Step::Skill(skill) | Step::Fix(skill) => format!(", {skill}"),
             };
             let item = call.item.as_ref().map(|it| format!(", {}", first_line(&it.name))).unwrap_or_default();
-            let name = &workflow.phases[call.phase].name;
+            let phase = &workflow.phases[call.phase];
+            let iteration = iteration_words(phase, call.iteration);
             let differs = call.other_model.as_ref().map(|other| differs(call.model.as_deref(), other));
             let differs = differs.unwrap_or_default();
-            Some(format!(
-                "{name} iteration {}{step}{item}: call {} begins{differs}",
-                call.iteration, call.number
-            ))
+            Some(format!("{}{iteration}{step}{item}: call {} begins{differs}", phase.name, call.number))
         }
         Effect::Ask(question) => Some(format!("question {}: {}", question.id, question.text)),
         Effect::Move(it) => {
@@ -257,12 +255,22 @@ fn began(workflow: &Workflow, effect: &Effect) -> Option<String> {
     }
 }
 
+/// Returns the number of an iteration in its visit. Where a phase is numbered by the run, another number stands
+/// beside it, so this one says how often the item was tried.
+pub fn iteration_words(phase: &Phase, iteration: u32) -> String {
+    match phase.is_numbered_by_run() {
+        true if iteration <= 1 => String::new(),
+        true => format!(", try {iteration}"),
+        false => format!(" iteration {iteration}"),
+    }
+}
+
 /// Names the model of a call that is to differ from another, and that other one.
 fn differs(model: Option<&str>, other: &OtherModel) -> String {
     let model = model.unwrap_or("the agent's own model");
     match &other.model {
         Some(name) => format!(" with {model}; {} ran with {name}", other.phase),
-        None => format!(" with {model}; which model {} ran with is not known", other.phase),
+        None => format!(" with {model}; the model of {} is unknown", other.phase),
     }
 }
 
@@ -327,25 +335,28 @@ fn ended_line(ended: &Ended) -> String {
 
 /// Returns what the checks that ran said, in one phrase; nothing where none did.
 pub fn results(results: &[CheckResult]) -> String {
-    let phrases = results.iter().filter_map(|it| {
-        let counts = |tests: &Tests, count| {
-            if tests.total == 0 { String::new() } else { format!(" ({count} of {})", tests.total) }
-        };
-        let outcome = match (&it.outcome, &it.counts) {
-            (CheckOutcome::Skipped, _) => return None,
-            (CheckOutcome::Passed, tests) => {
-                let times = if 1 < it.passes { format!(" {} times", it.passes) } else { String::new() };
-                let counts = tests.as_ref().map(|it| counts(it, it.passing)).unwrap_or_default();
-                format!("passed{times}{counts}")
-            }
-            (CheckOutcome::Failed(_), Some(tests)) if 0 < tests.failing => {
-                format!("failed{}", counts(tests, tests.failing))
-            }
-            (CheckOutcome::Failed(why), _) => format!("failed ({why})"),
-        };
-        Some(format!("{} {outcome}", it.name))
+    let ran = results.iter().filter(|it| it.outcome != CheckOutcome::Skipped);
+    let phrases = ran.map(|it| {
+        let times = if 1 < it.passes { format!(" {} times", it.passes) } else { String::new() };
+        format!("{} {}", it.name, result(&it.outcome, it.counts.as_ref(), &times))
     });
     phrases.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what one check came to, to follow its name. The count is the one of the word before it:
+/// `failed (1 of 2)` means that one failed.
+pub fn result(outcome: &CheckOutcome, tests: Option<&Tests>, times: &str) -> String {
+    let of =
+        |count: u32, total: u32| if total == 0 { String::new() } else { format!(" ({count} of {total})") };
+    match (outcome, tests) {
+        (CheckOutcome::Skipped, _) => "has no command".to_owned(),
+        (CheckOutcome::Passed, None) => format!("passed{times}"),
+        (CheckOutcome::Passed, Some(it)) => format!("passed{times}{}", of(it.passing, it.total)),
+        (CheckOutcome::Failed(_), Some(it)) if 0 < it.failing => {
+            format!("failed{}", of(it.failing, it.total))
+        }
+        (CheckOutcome::Failed(why), _) => format!("failed ({why})"),
+    }
 }
 
 fn judged(workflow: &Workflow, judgement: &Judgement) -> String {

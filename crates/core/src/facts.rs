@@ -186,6 +186,9 @@ facts! {
     CommitsMade "commits_made" Number World Iteration Never false count(1, 2),
         "commits made in this iteration",
         number("commits in this iteration", "nothing was committed in this iteration");
+    ItemCommits "item_commits" Number World Item Never true count(1, 2),
+        "commits of work that the calls on the current item made and that were not undone",
+        number("commits of this task", "nothing was committed for this task");
     FilesChanged "files_changed" Number World Iteration Never false count(1, 2),
         "files changed in this iteration",
         number("files changed in this iteration", "no file was changed in this iteration");
@@ -235,7 +238,7 @@ facts! {
         "remaining items",
         number("items still to do", "no items remain");
     TouchesSecurity "touches_security" Bool Patterns Run Never true is(false),
-        "the run's changes touch authentication, permissions or secrets; `[facts]` may say it better",
+        "the run's changes touch authentication, permissions or secrets; `[facts]` can define it more precisely",
         state(
             "the changes touch authentication, permissions or secrets",
             "the changes touch no authentication, permissions or secrets",
@@ -247,10 +250,10 @@ facts! {
         "they name addresses or keys of services outside",
         state("the changes use services outside", "the changes use no services outside");
     NewPatterns "new_patterns" Bool Patterns Run Never true is(false),
-        "they write down a decision, or change how the project is built and run",
+        "they add a decision record, or change how the project is built and run",
         state("the changes set a pattern for the project", "the changes set no pattern for the project");
     RequirementsOpen "requirements_open" Number Engine Run Never false NO,
-        "requirements of the run that nothing shows to be met, apart from those that only a person can judge",
+        "requirements of the run that are not shown to be met, apart from those that only a person can judge",
         number("requirements that nothing shows to be met", "every requirement is shown to be met");
     Signal "signal" Text Engine Iteration Never false NO,
         "the signal that the report gave",
@@ -283,7 +286,7 @@ impl FactName {
     }
 
     /// Returns the facts of one supplier.
-    pub fn supplied_by(supplier: Supplier) -> impl Iterator<Item = FactName> {
+    pub(crate) fn supplied_by(supplier: Supplier) -> impl Iterator<Item = FactName> {
         FactName::ALL.iter().copied().filter(move |it| it.row().supplier == supplier)
     }
 
@@ -316,7 +319,7 @@ mod tests {
     fn every_row_has_a_name_of_its_own_and_a_value_of_its_kind() {
         for fact in FactName::ALL {
             let row = fact.row();
-            assert_eq!(FactName::named(row.name), Some(*fact), "{} stands twice", row.name);
+            assert_eq!(FactName::named(row.name), Some(*fact), "{} is listed twice", row.name);
             match (row.simulated.usual(), row.kind) {
                 (None, _)
                 | (Some(Value::Int(_)), ValueKind::Number)

@@ -4,9 +4,13 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod open_words;
+
 pub mod digest;
 
 pub mod facts;
+
+pub mod build_output;
 
 pub mod agent_table;
 

@@ -198,7 +198,11 @@ fn guidance(state: &State) -> String {
 
 fn feedback(workflow: &Workflow, feedback: &Feedback) -> String {
     let phase = &workflow.phases[feedback.phase].name;
-    let mut out = format!("## Result of the last iteration ({phase}, iteration {})\n", feedback.iteration);
+    let place = match workflow.phases[feedback.phase].is_numbered_by_run() {
+        true => phase.clone(),
+        false => format!("{phase}, iteration {}", feedback.iteration),
+    };
+    let mut out = format!("## Result of the last iteration ({place})\n");
     if let Some(trouble) =
         feedback.trouble.as_ref().filter(|it| !feedback.why.iter().any(|why| why.contains(*it)))
     {

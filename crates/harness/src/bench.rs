@@ -92,12 +92,16 @@ pub fn floor_calls(folder: &Path, agent: &Path, stamps: &Path, calls: usize) {
     }
 }
 
-/// Returns the milliseconds between each call and the next, by the agent's own stamps.
-pub fn gaps(stamps: &Path) -> Vec<f64> {
+/// Returns when each call began and ended, in nanoseconds, by the agent's own stamps.
+pub fn calls_made(stamps: &Path) -> Vec<(i64, i64)> {
     let bytes = fs::read(stamps).expect("stamps");
     let number = |bytes: &[u8]| i64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
-    let calls: Vec<(i64, i64)> =
-        bytes.chunks_exact(16).map(|it| (number(&it[..8]), number(&it[8..]))).collect();
+    bytes.chunks_exact(16).map(|it| (number(&it[..8]), number(&it[8..]))).collect()
+}
+
+/// Returns the milliseconds between each call and the next.
+pub fn gaps(stamps: &Path) -> Vec<f64> {
+    let calls = calls_made(stamps);
     calls.windows(2).map(|it| (it[1].0 - it[0].1) as f64 / 1e6).collect()
 }
 

@@ -33,7 +33,7 @@ const PLACEHOLDERS: [&str; 6] = ["PROGRAM ARGS", "COMMAND", "INPUT", "NAME", "PH
 const OF_ONES_OWN: [&str; 3] = [" FILE", " KEY", " --sign"];
 
 /// Commands that are proposed because somebody else drives a run.
-const BESIDE_OTHERS: [&str; 4] = ["loop attach", "loop stop", "loop wait", "loop status"];
+const BESIDE_OTHERS: [&str; 5] = ["loop attach", "loop stop", "loop wait", "loop status", "loop log"];
 
 /// Where a command was run, so that its hints can be followed from there.
 pub(crate) struct HintOrigin {
@@ -87,7 +87,8 @@ impl HintOrigin {
     /// Whoever named a folder or a home is not in it, so the hint has to name it too.
     #[track_caller]
     fn refuse_other_places(&self, hint: &str) {
-        if !hint.starts_with("loop ") {
+        // Help is the same everywhere.
+        if !hint.starts_with("loop ") || hint.starts_with("loop help") {
             return;
         }
         for flag in ["-C", "--home"] {
@@ -147,6 +148,12 @@ impl HintOrigin {
         let done = command.output().ok()?;
         (done.status.code() != Some(NO_NAMESPACE)).then_some(done)
     }
+}
+
+/// Notes that a test pasted a hint itself, where a copy would not be the place that it was printed for.
+pub fn pasted(hint: &str, status: i32) {
+    note(&format!("printed\t{hint}"));
+    note(&format!("{status}\t{hint}\tby the test"));
 }
 
 /// Writes a line into the log of hints, once.
@@ -235,7 +242,8 @@ pub fn hints(out: &str, err: &str) -> Vec<String> {
 const WITH_A_VERB: [&str; 3] = ["answer", "queue", "hook"];
 
 /// What a hint is without the words that differ from run to run: program and command, the names of
-/// flags, and the verb of a command that has one. Whether something is named at all is a difference.
+/// flags, and the verb of a command that has one. Whether something is named at all is a difference, and so is
+/// the status that a system is to get.
 fn kind(hint: &str) -> String {
     let words: Vec<&str> = hint.split(' ').collect();
     let has_verb = words.get(1).is_some_and(|it| WITH_A_VERB.contains(it));
@@ -244,6 +252,8 @@ fn kind(hint: &str) -> String {
         0 | 1 => Some(*word),
         2 if has_verb => Some(*word),
         2 if names_something => Some("…"),
+        _ if words[index - 1] == "--clear" => Some("…"),
+        _ if words[index - 1] == "--status" => Some(*word),
         _ => word.starts_with("--").then_some(*word),
     });
     let kept: Vec<&str> = kept.map(|word| word.split('=').next().unwrap_or(word)).collect();

@@ -48,7 +48,7 @@ fn built_folder() -> PathBuf {
 }
 
 /// A folder for what tests make once and keep, below cargo's own.
-pub fn kept_folder() -> PathBuf {
+pub(crate) fn kept_folder() -> PathBuf {
     let folder = built_folder().parent().expect("target").join("tmp");
     std::fs::create_dir_all(&folder).expect("a folder");
     folder

@@ -32,7 +32,7 @@ fn line_of_ours(pid: i32, root: &Path) -> Option<String> {
 
 /// Whatever ends needs a moment to be gone; what is there after some seconds was left behind.
 #[track_caller]
-pub fn assert_nothing_runs_below(root: &Path) {
+pub(crate) fn assert_nothing_runs_below(root: &Path) {
     let gone = within(Duration::from_secs(5), || alive_below(root).is_empty());
     assert!(gone, "left running: {:?}", alive_below(root));
 }

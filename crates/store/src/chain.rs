@@ -3,7 +3,7 @@
 //! bytes. The anchor is a small file in the run's folder that repeats the head of the chain: a
 //! database that was put back to an older copy is consistent in itself, and only something outside
 //! of it can tell. The chain has no key: it finds damage and careless edits, not a forger who
-//! computes it anew.
+//! recomputes it.
 
 use crate::error::StoreError;
 use loop_base::files::ours;
@@ -70,7 +70,7 @@ pub(crate) struct Head {
 
 const ANCHOR: &str = "head";
 
-/// Two numbers and a hash; what is longer is none of ours.
+/// Two numbers and a hash; a longer line is not ours.
 const HEAD_MOST: usize = 4096;
 
 /// The open anchor file of a run.

@@ -30,7 +30,7 @@ pub fn derived_fault(home: &Home, id: &str) -> Result<Option<String>, StoreError
         true => format!("{} {:?} {} {}", it.tokens, it.micro_usd, it.computed, it.unknown_calls),
         false => String::new(),
     };
-    // Texts for people may be worded anew by another build of the same version.
+    // Texts for people may be worded differently by another build of the same version.
     let facts = |it: &RowUpdate| {
         [
             ("status", it.status.word().to_owned()),
@@ -135,14 +135,14 @@ pub(crate) fn questions(facts: &[(Timestamp, Event)], state: &State) -> Vec<Ques
             Event::Voided { void: Void::Unsigned, .. } => {
                 changes.extend(state.question().map(|it| asked(*at, it)));
             }
-            // A gate that can no longer be approved is asked anew.
+            // A gate that can no longer be approved is asked again.
             Event::Voided { void: Void::Expired | Void::Changed { .. }, .. } => {
                 changes.push(QuestionChange::Answered { id: state.questions.to_string(), at: at.0 });
             }
             Event::Commanded(Command::Answer(answer)) => {
                 changes.push(QuestionChange::Answered { id: answer.question.to_string(), at: at.0 });
             }
-            // What is waived may have been asked about; whatever is left is asked anew.
+            // What is waived may have been asked about; whatever remains is asked again.
             Event::Commanded(Command::Waive { .. }) if state.question().is_none() => {
                 changes.push(QuestionChange::Answered { id: state.questions.to_string(), at: at.0 });
             }

@@ -3,6 +3,7 @@
 //! person can do about them; nothing else in the store looks at error numbers.
 
 use super::holder::Holder;
+use loop_base::text::shell_word;
 use rusqlite::ErrorCode;
 use rusqlite::types::Type;
 use rustix::io::Errno;
@@ -19,6 +20,11 @@ pub enum StoreError {
     Foreign { path: PathBuf, why: String },
     #[error("{} is damaged: {what}; see loop verify, restore a backup, or move it away", path.display())]
     Damaged { path: PathBuf, what: String },
+    #[error(
+        "{} is damaged: run {run} is missing, but its folder exists; restore a backup, or give the run up: mv {} {}.lost",
+        path.display(), shell_word(&folder.display().to_string()), shell_word(&folder.display().to_string())
+    )]
+    MissingRun { path: PathBuf, run: String, folder: PathBuf },
     #[error("{} was {} while it was in use; {}", path.display(), what_happened(*is_restored, kept.is_some()), what_is_kept(kept.as_deref(), *is_restored))]
     Lost { path: PathBuf, kept: Option<PathBuf>, is_restored: bool },
     #[error("the folder of the run, {}, was {} while it was in use", path.display(), whereto(moved_to.as_deref()))]
@@ -53,6 +59,7 @@ impl StoreError {
             Self::Newer { .. }
             | Self::Foreign { .. }
             | Self::Damaged { .. }
+            | Self::MissingRun { .. }
             | Self::Lost { .. }
             | Self::FolderGone { .. }
             | Self::NoOpening { .. }
@@ -65,6 +72,11 @@ impl StoreError {
 
     pub(super) fn damaged(what: impl Into<String>) -> Self {
         Self::Damaged { path: PathBuf::from(super::schema::DATABASE), what: what.into() }
+    }
+
+    /// A run that has a folder and no row.
+    pub(super) fn missing_run(run: &str, folder: PathBuf) -> Self {
+        Self::MissingRun { path: PathBuf::from(super::schema::DATABASE), run: run.to_owned(), folder }
     }
 
     /// Sorts an error of the file system.
@@ -83,6 +95,7 @@ impl StoreError {
             Self::Newer { path, .. }
             | Self::Foreign { path, .. }
             | Self::Damaged { path, .. }
+            | Self::MissingRun { path, .. }
             | Self::Full { path, .. }
             | Self::NotWritable { path, .. }
             | Self::Busy { path }

@@ -8,6 +8,7 @@ use crate::accounts::spending::micro_usd;
 use crate::journal::rows::Recorded;
 use crate::journal::run_list::Row;
 use crate::journal::run_records::{Definition, Listed};
+use loop_base::secret;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Event, History, ItemList, State, Status};
 use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};
@@ -173,6 +174,10 @@ fn workflow_of(home: &Home, run: &str, definition: &Definition) -> Result<Workfl
         false => other(error.to_string()),
     })?;
     workflow.agent.cli.look_up(home.agents());
+    // Whatever is shown or written about the run from here on goes without them.
+    let set = workflow.agent.env.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
+    secret::learn(set);
+    workflow.checks.values().filter_map(|it| it.run.as_deref()).for_each(secret::learn_command);
     Ok(workflow)
 }
 

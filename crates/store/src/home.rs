@@ -177,7 +177,7 @@ impl Home {
     fn placed(&self, error: StoreError) -> StoreError {
         match error.within(&self.path) {
             StoreError::NoRun { run } if crate::chain::is_lost(&self.folder(&run)) => {
-                StoreError::damaged(format!("run {run} is missing, but its folder exists")).within(&self.path)
+                StoreError::missing_run(&run, self.folder(&run)).within(&self.path)
             }
             other => other,
         }
@@ -240,6 +240,8 @@ impl Home {
     /// A home whose database was just opened. What lies in its schema starts nothing.
     fn connected(path: &Path, connection: Connection) -> Result<Home, StoreError> {
         connection.busy_timeout(BUSY_TIMEOUT)?;
+        // Else a statement whose range could change its plan is compiled again whenever its values are bound.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         tables::disarm(&connection)?;
         let file = DatabaseFile::of(path);
         let (turnstile, agents) = (OnceCell::new(), AgentTable::default());

@@ -1,6 +1,6 @@
 //! One execution of a workflow, held by its owner: its definition, the state that its journal
 //! implies, and the journal itself. `record` takes a fact into account in memory; `commit` makes
-//! everything since the last one durable. A simulated run keeps its books in memory instead.
+//! everything since the last one durable. A simulated run is kept in memory instead.
 
 pub use super::error::StoreError;
 use super::fold;
@@ -21,7 +21,7 @@ pub struct Run {
     pub state: State,
     /// Whose plan its calls use up.
     pub account: String,
-    books: Books,
+    storage: Storage,
     pending: Vec<(Timestamp, Event)>,
     /// Commands that the next commit marks as taken.
     taken: Vec<i64>,
@@ -31,12 +31,12 @@ pub struct Run {
     reloaded_at: Option<i64>,
 }
 
-enum Books {
+enum Storage {
     Disk { home: Rc<Home>, journal: Box<Journal>, project: String, place: String },
     Memory(Box<Memory>),
 }
 
-/// The books of a simulated run: what a crash would leave.
+/// What is kept of a simulated run: what a crash would leave.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     pub events: Vec<(Timestamp, Event)>,
@@ -61,9 +61,6 @@ impl Run {
 
     fn of(home: Rc<Home>, id: &str, now: Timestamp, opened: Opened) -> Result<Run, StoreError> {
         let workflow = fold::workflow(&home, id)?;
-        let set = workflow.agent.env.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
-        secret::learn(set);
-        workflow.checks.values().filter_map(|it| it.run.as_deref()).for_each(secret::learn_command);
         let mut state = match &opened.state {
             Some(text) => {
                 let mut state = fold::state_of(&home, id, text)?;
@@ -95,14 +92,14 @@ impl Run {
         let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
         let opening = Some(opened.journal.opening());
-        let books = Books::Disk { home, journal: Box::new(opened.journal), project, place };
+        let storage = Storage::Disk { home, journal: Box::new(opened.journal), project, place };
         let account = account_of(&workflow);
         let mut run = Run {
             id: id.to_owned(),
             workflow,
             state,
             account,
-            books,
+            storage,
             pending: Vec::new(),
             taken: Vec::new(),
             reloaded: false,
@@ -112,16 +109,16 @@ impl Run {
         Ok(run)
     }
 
-    /// Makes a run whose books are in memory, going on from whatever they hold.
+    /// Makes a run that is kept in memory, going on from whatever is kept.
     pub fn simulated(workflow: Workflow, memory: Memory) -> Run {
         let state = memory.snapshot.clone().unwrap_or_else(|| State::new(&workflow));
-        let books = Books::Memory(Box::new(memory));
+        let storage = Storage::Memory(Box::new(memory));
         Run {
             id: "simulated".to_owned(),
             workflow,
             state,
             account: String::new(),
-            books,
+            storage,
             pending: Vec::new(),
             taken: Vec::new(),
             reloaded: false,
@@ -131,25 +128,25 @@ impl Run {
 
     /// Returns the head of its journal, for keeping it elsewhere; none while something is not durable.
     pub fn head(&self) -> Option<String> {
-        match &self.books {
-            Books::Disk { journal, .. } => journal.head(),
-            Books::Memory(_) => None,
+        match &self.storage {
+            Storage::Disk { journal, .. } => journal.head(),
+            Storage::Memory(_) => None,
         }
     }
 
     /// Returns the folder that holds prompts, transcripts and check logs.
     pub fn folder(&self) -> PathBuf {
-        match &self.books {
-            Books::Disk { home, .. } => home.folder(&self.id),
-            Books::Memory(_) => PathBuf::new(),
+        match &self.storage {
+            Storage::Disk { home, .. } => home.folder(&self.id),
+            Storage::Memory(_) => PathBuf::new(),
         }
     }
 
     /// Takes one fact into account, without the secrets that may be in it: what stands in the journal
     /// is shown, mirrored, and told to agents. It is durable after the next commit.
     pub fn record(&mut self, at: Timestamp, event: Event) {
-        let event = match &mut self.books {
-            Books::Disk { journal, .. } => {
+        let event = match &mut self.storage {
+            Storage::Disk { journal, .. } => {
                 // Lists are compared without secrets, as the journal knows them. One that reads as it
                 // did has none.
                 let event = match &event {
@@ -165,7 +162,7 @@ impl Run {
                 }
                 event
             }
-            Books::Memory(_) => self.state.journaled(&self.workflow, event),
+            Storage::Memory(_) => self.state.journaled(&self.workflow, event),
         };
         self.state.apply(&self.workflow, at, &event);
         self.pending.push((at, event));
@@ -204,7 +201,8 @@ impl Run {
 
     /// The window of calls is shared by all runs of a project.
     fn notice_calls(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let (Books::Disk { home, project, .. }, Some(window)) = (&self.books, &self.workflow.limits.window)
+        let (Storage::Disk { home, project, .. }, Some(window)) =
+            (&self.storage, &self.workflow.limits.window)
         else {
             return Ok(());
         };
@@ -225,7 +223,7 @@ impl Run {
 
     /// A provider that says no to one run says it to all that use the same agent.
     fn notice_hold(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let Books::Disk { home, .. } = &self.books else { return Ok(()) };
+        let Storage::Disk { home, .. } = &self.storage else { return Ok(()) };
         let has_account = self.workflow.agent.cli.row().is_none_or(|it| it.login.is_some());
         if !has_account || self.state.wait.is_some() {
             return Ok(());
@@ -240,9 +238,9 @@ impl Run {
     /// Each command becomes a fact in the same
     /// transaction that marks it as taken.
     fn take_wishes(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let commands = match &mut self.books {
-            Books::Disk { home, journal, .. } => journal.pending_commands(home)?,
-            Books::Memory(memory) => {
+        let commands = match &mut self.storage {
+            Storage::Disk { home, journal, .. } => journal.pending_commands(home)?,
+            Storage::Memory(memory) => {
                 let untaken: Vec<Command> = memory.commands.iter().skip(self.taken.len()).cloned().collect();
                 for command in untaken {
                     self.taken.push(0);
@@ -279,8 +277,8 @@ impl Run {
         if self.pending.is_empty() {
             return Ok(Vec::new());
         }
-        match &mut self.books {
-            Books::Disk { home, journal, place, .. } => {
+        match &mut self.storage {
+            Storage::Disk { home, journal, place, .. } => {
                 let state = serde_json::to_string(&self.state).expect("a state is plain data");
                 let definition = self.reloaded.then(|| definition(&self.workflow));
                 let commit = Commit {
@@ -300,7 +298,7 @@ impl Run {
                 self.reloaded = false;
                 self.reloaded_at = None;
             }
-            Books::Memory(memory) => {
+            Storage::Memory(memory) => {
                 memory.events.extend(self.pending.iter().cloned());
                 memory.commands.drain(..self.taken.len());
                 self.taken.clear();
@@ -310,27 +308,27 @@ impl Run {
         Ok(std::mem::take(&mut self.pending))
     }
 
-    /// Returns the books of a simulated run as a crash would leave them.
+    /// Returns what is kept of a simulated run as a crash would leave it.
     pub fn memory(&self) -> &Memory {
-        match &self.books {
-            Books::Memory(memory) => memory,
-            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        match &self.storage {
+            Storage::Memory(memory) => memory,
+            Storage::Disk { .. } => panic!("only a simulated run is kept in memory"),
         }
     }
 
     /// Returns them, and forgets what was not committed.
     pub fn into_memory(self) -> Memory {
-        match self.books {
-            Books::Memory(memory) => *memory,
-            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        match self.storage {
+            Storage::Memory(memory) => *memory,
+            Storage::Disk { .. } => panic!("only a simulated run is kept in memory"),
         }
     }
 
-    /// Puts a command into the books of a simulated run.
+    /// Leaves a command for a simulated run.
     pub fn simulate_command(&mut self, command: Command) {
-        match &mut self.books {
-            Books::Memory(memory) => memory.commands.push(command),
-            Books::Disk { .. } => panic!("only a simulated run keeps its books in memory"),
+        match &mut self.storage {
+            Storage::Memory(memory) => memory.commands.push(command),
+            Storage::Disk { .. } => panic!("only a simulated run is kept in memory"),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! full disk costs money and leaves half a file.
 
 use loop_base::text::bytes;
-use rustix::fs::statvfs;
+use rustix::fs::{StatVfsMountFlags, statvfs};
 use std::path::Path;
 
 /// A transcript is rarely above 10 MB and a commit of the journal below 1 MB; 32 MiB let a call end
@@ -15,6 +15,12 @@ const LEAST_PART: u64 = 20;
 
 /// A call makes three files, and git a few more for what it did.
 const LEAST_FILES: u64 = 64;
+
+/// Says that nothing can be written into this working tree: a call would cost money and leave nothing.
+pub fn read_only(tree: &Path) -> Option<String> {
+    let is_read_only = statvfs(tree).is_ok_and(|it| it.f_flag.contains(StatVfsMountFlags::RDONLY));
+    is_read_only.then(|| format!("the disk of {} is mounted for reading only", tree.display()))
+}
 
 /// Says which disk has no room for a call, if one has none.
 pub fn full(home: &Path, tree: &Path) -> Option<String> {

@@ -119,7 +119,14 @@ pub(crate) fn cancel(context: &Context, flags: &CancelFlags) -> anyhow::Result<u
         let branch = state.branch.as_deref().unwrap_or_default();
         eprintln!("its worktree stays: {} (branch {branch})", sanitise(place));
     }
-    tell(context, &format!("cancelled at iteration {}{most}: {}", state.iterations_total, told.row.input));
+    tell(
+        context,
+        &format!(
+            "cancelled at iteration {}{most}: {}",
+            state.iterations_told(&told.workflow),
+            told.row.input
+        ),
+    );
     Ok(0)
 }
 

@@ -3,6 +3,7 @@
 
 use crate::cli::Context;
 use crate::cli::looking::log::nothing;
+use crate::cli::values;
 use crate::desk::{self, GuardedCommand, Refusal, load, refuse_agents};
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 #[derive(Args)]
 pub(crate) struct RestoreFlags {
     /// The snapshot's number (default: list them)
+    #[arg(value_parser = values::large_count)]
     number: Option<u64>,
     /// List the files that would be written, and write nothing
     #[arg(long, requires = "number")]
@@ -41,7 +43,7 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
     let place = Path::new(&row.place);
     let plan = load(&home, &row)?.1.opening.worktree;
     let seat = plan.as_ref().map_or(Ok(()), |it| worktree::verify(it));
-    let (git, books) = match (seat, &plan, flags.number) {
+    let (git, view) = match (seat, &plan, flags.number) {
         (Ok(()), _, _) => {
             desk::refuse_lost_repository(place)?;
             // Whoever only looks has an index of its own: the run may be measuring with the other one.
@@ -51,7 +53,7 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
         (Err(_), Some(plan), None) => (Git::open(Path::new(&plan.root))?, "git-before"),
         (Err(error), _, _) => return Err(error.into()),
     };
-    let mut tree = WorkingTree::watch(&git, &home.folder(&row.id).join(books), Ours::read::<&str>(&[])?)?;
+    let mut tree = WorkingTree::watch(&git, &home.folder(&row.id).join(view), Ours::read::<&str>(&[])?)?;
     let snapshots = snapshot::list(&tree.pinned, &row.id)?;
     let Some(number) = flags.number else {
         if snapshots.is_empty() {

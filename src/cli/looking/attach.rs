@@ -19,7 +19,7 @@ use loop_supervise::follow::Watch;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What is told of the time before: enough to see what it is about.
+/// What is shown of the time before: enough to see what it is about.
 const TOLD: usize = 8;
 
 /// How far back facts are read for what is shown: the last call and the last measurement.
@@ -75,7 +75,7 @@ fn nobody(
         return Ok(status.exit());
     }
     let id = &row.id[..8];
-    eprintln!("nobody drives run {id}; it is {}: {}", status.word(), sanitise(&reason));
+    eprintln!("no controller drives run {id}; it is {}: {}", status.word(), sanitise(&reason));
     eprintln!("next: {}", sanitise(&next_step));
     Ok(status.exit())
 }

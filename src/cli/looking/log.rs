@@ -3,7 +3,7 @@
 use crate::cli::context::show;
 use crate::cli::{Context, hint, json, values};
 use crate::desk::load;
-use crate::world::agent_output::live_output::{self, CallProgress, LiveCall};
+use crate::world::agent_output::live_output::{CallProgress, LiveCall};
 use crate::world::wait::{Signals, now};
 use clap::Args;
 use loop_base::text::sanitise;
@@ -161,14 +161,17 @@ impl EventLog<'_> {
         let mut signals = Signals::listen()?;
         while let Some(holder) = self.home.holder(&self.run) {
             let Some(watch) = Watch::of(self.home.path(), holder.pid)? else { continue };
+            let watch = watch.with_outputs(&self.home.folder(&self.run))?;
             // What was written before the watch began woke nobody.
             self.print()?;
             self.is_live = true;
             while self.home.holder(&self.run).is_some() {
                 self.look();
-                let nap = if self.call.is_some() { live_output::EVERY } else { Duration::MAX };
-                let woken = watch.wait(&mut signals, None, nap)?;
-                self.print()?;
+                let woken = watch.wait(&mut signals, None, Duration::MAX)?;
+                // What a call prints is no event; whatever else ended the wait may have left one.
+                if woken.written || !woken.output {
+                    self.print()?;
+                }
                 if let Some(signal) = woken.signal {
                     return Ok(128 + u8::try_from(signal).unwrap_or(0));
                 }
@@ -188,7 +191,7 @@ fn tell(context: &Context, call: u32, progress: &CallProgress) {
         }
         return;
     }
-    progress.lines.iter().for_each(|it| println!("       {it}"));
+    progress.lines.iter().for_each(|it| show(&format!("       {it}")));
 }
 
 fn event_line(context: &Context, workflow: &Workflow, recorded: &Recorded) -> Option<String> {

@@ -1,6 +1,6 @@
 //! `loop runs`: all runs, of every project in this home, and the deletion of those that are finished.
 
-use super::status::ago;
+use super::status::{NO_CONTROLLER, ago, is_left_alone};
 use crate::cli::Context;
 use crate::cli::context::show;
 use crate::cli::hint;
@@ -38,7 +38,7 @@ pub(crate) struct RunsFlags {
     /// Do not ask
     #[arg(short, long, requires = "prune")]
     yes: bool,
-    /// Of every project, not only of this one
+    /// Delete runs of every project, not only of this one
     #[arg(long, requires = "prune")]
     all: bool,
     /// How many to list at most
@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
     }
     let rows = home.runs(&Filter { limit: Some(flags.limit as usize), ..Filter::default() })?;
     if rows.is_empty() {
-        home.refuse_lost_runs(|_| true)?;
+        home.refuse_hidden_runs(|_| true)?;
     }
     let faults: Vec<Option<String>> = rows.iter().map(|it| fault(&home, it)).collect();
     if context.json {
@@ -80,7 +80,7 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
             })
             .collect();
         println!("{}", crate::cli::json::pretty(&list));
-        return Ok(name_damage(&rows, &faults));
+        return name_damage(&home, &rows, &faults);
     }
     if rows.is_empty() {
         println!("no runs");
@@ -88,7 +88,7 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
     for (row, fault) in rows.iter().zip(&faults) {
         let input = row.input.lines().next().unwrap_or("").chars().take(40).collect::<String>();
         let line = format!(
-            "{}  {:<11}  {:<9}  {:>3} %  {:>8}  {:<12}  {}  {input}",
+            "{}  {:<11}  {:<9}  {:>3} %  {:>8}  {:<12}  {}  {input}{}",
             &row.id[..8],
             row.workflow,
             fault.as_ref().map_or(row.status.word(), |_| "damaged"),
@@ -96,6 +96,7 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
             cost::of_row(row),
             ago(Timestamp(row.updated_at), now()),
             row.project,
+            left_alone(&home, row),
         );
         show(&sanitise(&line));
         if context.verbose {
@@ -106,7 +107,7 @@ pub(crate) fn run(context: &Context, flags: &RunsFlags) -> anyhow::Result<u8> {
             );
         }
     }
-    Ok(name_damage(&rows, &faults))
+    name_damage(&home, &rows, &faults)
 }
 
 /// Returns what is wrong with a run that is listed: a line that its journal contradicts is not believed.
@@ -121,15 +122,27 @@ fn reason(home: &Home, row: &Row) -> Option<String> {
     Some(fold::state(home, &row.id, &workflow).ok()?.reason(&workflow))
 }
 
+/// Returns what is added to the line of a run whose controller is gone.
+fn left_alone(home: &Home, row: &Row) -> String {
+    let state = || fold::state(home, &row.id, &fold::workflow(home, &row.id).ok()?).ok();
+    match row.status == Status::Running && state().is_some_and(|it| is_left_alone(home, row, &it)) {
+        true => format!("  ({NO_CONTROLLER})"),
+        false => String::new(),
+    }
+}
+
 /// Says which runs are damaged; returns the exit code.
-fn name_damage(rows: &[Row], faults: &[Option<String>]) -> u8 {
+fn name_damage(home: &Home, rows: &[Row], faults: &[Option<String>]) -> anyhow::Result<u8> {
     let damaged: Vec<_> = rows.iter().zip(faults).filter_map(|it| Some((it.0, it.1.as_ref()?))).collect();
     for (row, what) in &damaged {
         eprintln!("loop: run {} is damaged: {}", &row.id[..8], sanitise(what));
     }
-    let Some((row, _)) = damaged.first() else { return 0 };
+    let Some((row, _)) = damaged.first() else {
+        home.refuse_missing_runs()?;
+        return Ok(0);
+    };
     eprintln!("{}", hint::next(&format!("loop verify --run {}", &row.id[..8])));
-    8
+    Ok(8)
 }
 
 /// What would go, with what it weighs.
@@ -181,7 +194,7 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
     }
     let mut kept = 0;
     for (row, _) in &found {
-        // The list alone would let somebody have a run deleted that goes on.
+        // The list alone would let somebody delete a run that is still driven.
         let is_closed = load(home, row).is_ok_and(|(_, state)| Status::of(&state).is_closed());
         if !is_closed {
             let id = &row.id[..8];

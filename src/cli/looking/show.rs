@@ -2,6 +2,7 @@
 
 use super::log::nothing;
 use super::views::{cost, plan_view, report};
+use crate::cli::context::show;
 use crate::cli::{Context, values};
 use crate::desk::{Refusal, load};
 use crate::measure::checks::run_checks::command_hash;
@@ -110,30 +111,30 @@ fn narrate(row: &Row, workflow: &Workflow, folder: &Path, call: &CallRecord) {
     for event in &call.events {
         if let Event::Ended(ended) = event {
             let told = narrative(row, workflow, folder, &call.call);
-            told.lines.iter().for_each(|it| println!("{it}"));
-            cost::call_lines(ended).iter().for_each(|it| println!("  {it}"));
+            told.lines.iter().for_each(|it| show(it));
+            cost::call_lines(ended).iter().for_each(|it| show(&format!("  {it}")));
             let complaints = text(&folder.join(format!("{}.err", call.call.stem())));
             if ended.ending != Ending::Done && !complaints.trim().is_empty() {
                 let lines: Vec<&str> = complaints.lines().filter(|it| !it.trim().is_empty()).collect();
                 let last = lines.len().saturating_sub(COMPLAINTS_SHOWN);
                 println!("  standard error:");
-                lines[last..].iter().for_each(|it| println!("    {}", sanitise(&redact(it))));
+                lines[last..].iter().for_each(|it| show(&format!("    {}", sanitise(&redact(it)))));
             }
         }
         if let Some(text) = line(workflow, event) {
-            println!("{}", sanitise(&text));
+            show(&sanitise(&text));
         }
         if let Event::Ended(ended) = event {
             if let Some(model) = &ended.model {
-                println!("  model: {}", sanitise(model));
+                show(&format!("  model: {}", sanitise(model)));
             }
             if let Some(command) = reopen_command(row, workflow, ended.session.as_deref()) {
-                println!("  open this session: {}", sanitise(&command));
+                show(&format!("  open this session: {}", sanitise(&command)));
             }
         }
     }
     if !call.events.iter().any(|it| matches!(it, Event::Ended(_))) {
-        narrative(row, workflow, folder, &call.call).lines.iter().for_each(|it| println!("{it}"));
+        narrative(row, workflow, folder, &call.call).lines.iter().for_each(|it| show(it));
     }
     show_gone(folder, &call.call.stem());
     let number = call.call.number;

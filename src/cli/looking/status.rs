@@ -7,6 +7,7 @@ use crate::cli::terminal::frame;
 use crate::desk::{self, load};
 use crate::world::agent_output::live_output::{CallProgress, LiveCall};
 use crate::world::question_text::QuestionText;
+use crate::world::wait::now;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::Timestamp;
 use loop_core::agents::{Detail, token_words};
@@ -52,6 +53,9 @@ fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
     if home.holder(&row.id).is_none() {
         let kept = desk::match_kept_head(home, &row.id, std::path::Path::new(&row.place))?;
         is_deleted = kept == desk::KeptHead::Deleted;
+        if Status::of(&state).is_closed() {
+            desk::refuse_deleted_runs(home, std::path::Path::new(&row.place))?;
+        }
         loop_store::mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
     }
     if context.json {
@@ -90,12 +94,22 @@ fn framed(text: &str, columns: usize) -> String {
 /// What a run waits for after `loop limits --clear`.
 const WAIT_ENDED: &str = "the wait was cleared; the provider is asked again when the run continues";
 
+/// What is said of a run that stands as running although nobody drives it.
+pub(super) const NO_CONTROLLER: &str = "no controller is alive";
+
+/// Whether a run stands as running although nobody drives it: one whose controller was killed cannot say so itself.
+pub(super) fn is_left_alone(home: &Home, row: &Row, state: &State) -> bool {
+    Status::of(state) == Status::Running && state.session.is_none() && home.holder(&row.id).is_none()
+}
+
 fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let status = Status::of(state);
     let verified = if state.is_called_unverified() { ", unverified" } else { "" };
-    let _ = writeln!(out, "run {}  {}  {}{verified}", &row.id[..8], workflow.name, status.word());
+    let is_left = is_left_alone(home, row, state);
+    let left = if is_left { format!(", but {NO_CONTROLLER}") } else { String::new() };
+    let _ = writeln!(out, "run {}  {}  {}{left}{verified}", &row.id[..8], workflow.name, status.word());
     let _ = writeln!(out, "  {}", progress::line(workflow, state));
     out.push_str(&system_view::status(home, &row.id, workflow, state));
     let _ = writeln!(out, "  input       {}", row.input.lines().next().unwrap_or(""));
@@ -105,31 +119,19 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
     if !system_view::tells_reason(workflow, state) {
         let _ = writeln!(out, "  reason      {}", reason.replace('\n', "\n    "));
     }
+    if let Some((until, why)) = state.no_call_before(now())
+        && !ends_wait
+        && !reason.contains(why)
+    {
+        let _ = writeln!(out, "  wait        no call before {until}: {why}");
+    }
     // An open finding of the proof is the reason; nothing is said twice.
     if let Some(proof) = state.closing(workflow).filter(|it| *it != reason && !asks_about_proof(state)) {
         let _ = writeln!(out, "  proof       {proof}");
     }
     let phase = &workflow.phases[state.phase];
     let _ = writeln!(out, "  phase       {}", iterations(workflow, state));
-    if let Some(item) = &state.item {
-        let _ = writeln!(
-            out,
-            "  item        {}/{}: {}",
-            state.items_done + 1,
-            state.items_done + state.items_left,
-            item.name
-        );
-    }
-    let asks_for_ticks = workflow.phases.iter().any(|it| it.asks_for(FactName::CriteriaOpen.name()));
-    if let Some(criteria) = criteria(state).filter(|_| asks_for_ticks) {
-        let _ = writeln!(out, "  criteria    {}/{} ticked", criteria.total - criteria.open, criteria.total);
-    }
-    if !state.models.is_empty() {
-        let models = state.models.iter();
-        let models: Vec<String> =
-            models.map(|(phase, model)| format!("{} {model}", workflow.phases[*phase].name)).collect();
-        let _ = writeln!(out, "  models      {}", models.join(", "));
-    }
+    out.push_str(&work(workflow, state));
     let _ = writeln!(out, "  progress    {} %", state.progress_percent(workflow));
     out.push_str(&progress::phases(home, row, workflow, state));
     for (name, line) in cost::status_lines(home, workflow, state) {
@@ -156,8 +158,37 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
             let _ = writeln!(out, "  driven by   {holder}");
         }
         None => {
+            if is_left {
+                let _ = writeln!(out, "  driven by   nobody; {NO_CONTROLLER}");
+            }
             let _ = writeln!(out, "next: {}", next_step(home, row, workflow, state));
         }
+    }
+    out
+}
+
+/// The item, the criteria and the models that answered, as far as a run has them.
+fn work(workflow: &Workflow, state: &State) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    if let Some(item) = &state.item {
+        let _ = writeln!(
+            out,
+            "  item        {}/{}: {}",
+            state.items_done + 1,
+            state.items_done + state.items_left,
+            item.name
+        );
+    }
+    let asks_for_ticks = workflow.phases.iter().any(|it| it.asks_for(FactName::CriteriaOpen.name()));
+    if let Some(criteria) = criteria(state).filter(|_| asks_for_ticks) {
+        let _ = writeln!(out, "  criteria    {}/{} ticked", criteria.total - criteria.open, criteria.total);
+    }
+    if !state.models.is_empty() {
+        let models = state.models.iter();
+        let models: Vec<String> =
+            models.map(|(phase, model)| format!("{} {model}", workflow.phases[*phase].name)).collect();
+        let _ = writeln!(out, "  models      {}", models.join(", "));
     }
     out
 }
@@ -190,8 +221,14 @@ fn iterations(workflow: &Workflow, state: &State) -> String {
     if state.iterations_counted != state.iterations_total {
         run.push(format!("{} in all", state.iterations_total));
     }
-    let phase = &workflow.phases[state.phase].name;
-    let (here, calls) = (counted(state.visit.iteration, "iteration"), counted(state.calls_total, "call"));
+    let phase = &workflow.phases[state.phase];
+    let calls = counted(state.calls_total, "call");
+    if phase.is_numbered_by_run() {
+        let most = state.iterations_limit(workflow).map(|it| format!("/{}", it + state.iterations_forgiven));
+        let used = state.iterations_numbered();
+        return format!("{}, {used}{} iterations, {calls}", phase.name, most.unwrap_or_default());
+    }
+    let (phase, here) = (&phase.name, counted(state.visit.iteration, "iteration"));
     format!("{phase}, {here} ({}), {calls}", run.join(", "))
 }
 
@@ -238,8 +275,8 @@ fn checks(workflow: &Workflow, state: &State) -> String {
     for (check, run) in workflow.checks.iter().filter_map(|(name, it)| Some((name, it.run.as_ref()?))) {
         let ok = state.visit.metrics.get(&format!("{check}_ok")).map(|it| it.value.to_string());
         let word = match ok.as_deref() {
-            Some("true") => "passes",
-            Some(_) => "fails",
+            Some("true") => "passed",
+            Some(_) => "failed",
             None => "has not run in this phase",
         };
         let _ = writeln!(out, "  check       {check} {word} ({})", run.replace('\n', "; "));
@@ -259,11 +296,11 @@ fn breaker(phase: &Phase, state: &State) -> String {
         BreakerState::HalfOpen => "half open",
         BreakerState::Open => "open",
     };
-    format!(
-        "  breaker     {word}: {} without progress, same error {}\n",
-        counted(no_progress, "iteration"),
-        counted(same_error, "time")
-    )
+    let without =
+        (0 < no_progress).then(|| format!("{} without progress", counted(no_progress, "iteration")));
+    let same = (0 < same_error).then(|| format!("same error {}", counted(same_error, "time")));
+    let counts: Vec<String> = without.into_iter().chain(same).collect();
+    format!("  breaker     {word}: {}\n", counts.join(", "))
 }
 
 /// What the run's document says at this moment; a tick is a claim.
@@ -278,34 +315,8 @@ fn criteria(state: &State) -> Option<input::Criteria> {
 
 /// Returns the contract's object.
 fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
-    let time = |at: Option<Timestamp>| at.map(|it| it.to_string());
     let phase = &workflow.phases[state.phase];
     let breaker = &state.visit.breaker;
-    let phases: Vec<Value> = workflow
-        .phases
-        .iter()
-        .zip(&state.phases)
-        .map(|(phase, log)| {
-            json!({
-                "name": phase.name, "status": log.status, "iterations": log.iterations,
-                "started_at": time(log.started_at), "completed_at": time(log.completed_at),
-                "tokens": log.spent.tokens, "usd": cost::usd_json(&log.spent),
-            })
-        })
-        .collect();
-    let question = state.question().map(|it| {
-        let mut question = crate::cli::json::question(workflow, state, it);
-        if let Some(about) = &it.about {
-            question["about"] = json!(about);
-        }
-        if let Some(given) = desk::untaken(home, &row.id).ok().as_ref().and_then(|it| it.answer_to(state)) {
-            question["answered"] = json!(given.choice.to_string());
-        }
-        if let Some(to_sign) = desk::to_sign(&row.id, workflow, state) {
-            question["sign"] = json!({ "namespace": SIGNATURE_NAMESPACE, "statement": to_sign.statement });
-        }
-        question
-    });
     let window = workflow.limits.window.as_ref();
     let item = state.item.as_ref().map(|it| {
         let done = state.items_done;
@@ -319,6 +330,7 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
         "place": row.place,
         "branch": row.branch,
         "status": Status::of(state).word(),
+        "controller": home.holder(&row.id).map(|it| it.pid),
         "reason": state.reason(workflow),
         "next_step": next_step(home, row, workflow, state),
         "phase": phase.name,
@@ -333,7 +345,7 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
         "requirements": plan_view::requirements_json(state),
         "pool": pool_view::json(home, row),
         "warnings": state.warnings,
-        "question": question,
+        "question": question_json(home, row, workflow, state),
         "breaker": {
             "state": breaker.state(&phase.breaker), "no_progress": breaker.no_progress, "same_error": breaker.same_error,
         },
@@ -352,9 +364,37 @@ fn object(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Value {
             json!({ "number": number, "doing": it.doing, "lines": it.lines[last..], "usage": it.usage })
         }),
         "metrics": state.visit.metrics,
-        "phases": phases,
+        "phases": phases_json(workflow, state),
         "updated_at": state.updated_at.to_string(),
     })
+}
+
+fn phases_json(workflow: &Workflow, state: &State) -> Vec<Value> {
+    let time = |at: Option<Timestamp>| at.map(|it| it.to_string());
+    let phases = workflow.phases.iter().zip(&state.phases).enumerate().map(|(id, (phase, log))| {
+        json!({
+            "name": phase.name, "status": log.status, "iterations": state.iterations_of(workflow, id),
+            "started_at": time(log.started_at), "completed_at": time(log.completed_at),
+            "tokens": log.spent.tokens, "usd": cost::usd_json(&log.spent),
+        })
+    });
+    phases.collect()
+}
+
+/// The open question, with what was answered already and what a signature has to be made of.
+fn question_json(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> Option<Value> {
+    let open = state.question()?;
+    let mut question = crate::cli::json::question(workflow, state, open);
+    if let Some(about) = &open.about {
+        question["about"] = json!(about);
+    }
+    if let Some(given) = desk::untaken(home, &row.id).ok().as_ref().and_then(|it| it.answer_to(state)) {
+        question["answered"] = json!(given.choice.to_string());
+    }
+    if let Some(to_sign) = desk::to_sign(&row.id, workflow, state) {
+        question["sign"] = json!({ "namespace": SIGNATURE_NAMESPACE, "statement": to_sign.statement });
+    }
+    Some(question)
 }
 
 /// Returns how long ago something was, as people say it.

@@ -47,7 +47,7 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
         println!("copied; to restore it, put it in place of loop.db in {}", home.path().display());
         return Ok(0);
     }
-    home.refuse_lost_runs(|_| false)?;
+    home.refuse_missing_runs()?;
     let Some(row) = context.caller.find(&home)? else {
         desk::refuse_misplaced(&context.caller, &home)?;
         return Err(Refusal::no_run());
@@ -73,7 +73,7 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
                 );
                 return Ok(8);
             }
-            println!("run {} is whole: {}", &row.id[..8], counted(events, "event"));
+            println!("run {} is complete and unchanged: {}", &row.id[..8], counted(events, "event"));
             let witnesses =
                 [("folder", home.is_anchored(&row.id)?), ("repository", kept == KeptHead::Matches)];
             for (witness, _) in witnesses.iter().filter(|it| !it.1) {

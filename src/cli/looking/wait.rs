@@ -1,9 +1,9 @@
 //! `loop wait`: until a run finishes or needs a person. While a session of an agent has the work,
-//! that is until the proof that goes on beside it has ended.
+//! that is until the proof that runs beside it has ended.
 
 use crate::cli::hint::next_step;
 use crate::cli::{Context, json};
-use crate::desk::{Refusal, load};
+use crate::desk::{Refusal, load, refuse_deleted_runs};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::world::wait::Signals;
@@ -30,6 +30,9 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     }
     let (workflow, state) = load(&home, &row)?;
     let status = Status::of(&state);
+    if status.is_closed() {
+        refuse_deleted_runs(&home, Path::new(&row.place))?;
+    }
     // The session finds what came of the proof when it stops again.
     let exit = if state.session.is_some() && !status.is_closed() { 0 } else { status.exit() };
     let (reason, next) = (state.reason(&workflow), next_step(&home, &row.id, &workflow, &state)?);

@@ -1,17 +1,44 @@
 //! `loop checks`: runs the checks once, without an agent, and prints what they came to.
 
-use super::flags::RunFlags;
+use super::flags::named_command;
 use super::run::TellOnce;
 use crate::cli::context::Context;
-use crate::desk::{self, CarriedOutBy};
+use crate::desk::{self, RunRequest};
+use clap::Args;
 use loop_base::text::sanitise;
 use serde_json::json;
+use std::path::PathBuf;
 
 /// Lines of a failing check that are shown; the command shows all of them.
 const LINES_SHOWN: usize = 20;
 
-pub(crate) fn run(context: &Context, flags: &RunFlags) -> anyhow::Result<u8> {
-    let request = flags.request(CarriedOutBy::Us);
+#[derive(Args)]
+pub(crate) struct ChecksFlags {
+    /// What a run would work on: its document may name checks of its own
+    input: Option<String>,
+    /// The checks of a built-in workflow: tdd, engineering, plan, ralph
+    #[arg(long, value_name = "NAME", conflicts_with = "workflow")]
+    preset: Option<String>,
+    /// The checks of a workflow file
+    #[arg(long, value_name = "FILE")]
+    workflow: Option<PathBuf>,
+    /// A check to run; repeatable, overrides detected checks
+    #[arg(long = "check", value_name = "NAME=COMMAND", value_parser = named_command)]
+    checks: Vec<(String, String)>,
+    /// The domain whose queue is meant (default: the only folder below domain-memory/)
+    #[arg(long, value_name = "NAME")]
+    domain: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, flags: &ChecksFlags) -> anyhow::Result<u8> {
+    let request = RunRequest {
+        input: flags.input.clone(),
+        preset: flags.preset.clone(),
+        workflow: flags.workflow.clone(),
+        checks: flags.checks.clone(),
+        domain: flags.domain.clone(),
+        ..RunRequest::default()
+    };
     let results =
         TellOnce::default().with(context, |notes| desk::checks(&context.caller, &request, notes))?;
     let exit = if results.iter().all(|it| it.is_passed()) { 0 } else { 4 };

@@ -108,9 +108,8 @@ fn drive(
         None => Status::of(&run.state).exit(),
     };
     let more = plan_view::at_end(&rested.home, &run.id, &run.workflow, &run.state, &rested.place);
-    if let Some(domain) = system_view::at_end(&rested.home, &run.workflow, &run.state) {
-        output.note(&domain);
-    }
+    let domain = system_view::at_end(&rested.home, &run.workflow, &run.state);
+    domain.iter().for_each(|it| output.note(it));
     if let Some(trouble) = &rested.record_trouble {
         output.note(&format!("{trouble}; loop evidence tries again"));
     }
@@ -185,7 +184,9 @@ pub(crate) fn done_before(context: &Context, found: &FoundRun, text: &str) -> an
     let row = &found.row;
     let (workflow, state) = desk::load(&found.home, row)?;
     let exit = Status::Completed.exit();
-    let next = match state.has_nothing_to_do() {
+    // Work that is merged is not begun again; what follows it is.
+    let is_merged = matches!(state.landing, Some(loop_core::engine::Landing::Merged { .. }));
+    let next = match state.has_nothing_to_do() || is_merged {
         true => hint::next_step(&found.home, &row.id, &workflow, &state)?,
         false => hint::pasteable(&format!("{} --fresh", run_again(&workflow, &row.input))),
     };

@@ -153,7 +153,7 @@ pub(crate) enum OnQuestion {
     Exit,
 }
 
-fn named_command(text: &str) -> Result<(String, String), String> {
+pub(super) fn named_command(text: &str) -> Result<(String, String), String> {
     let (name, command) = text.split_once('=').ok_or("write NAME=COMMAND, as tests=\"cargo test\"")?;
     let plain =
         !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_' || it == '-');

@@ -117,7 +117,7 @@ fn taken_over(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
         &row.id[..8],
         row.input,
         workflow.phases[state.phase].name,
-        counted(state.visit.iteration, "iteration")
+        counted(state.iterations_shown(&workflow), "iteration")
     );
     println!("next: {}", hint::next_step(home, &row.id, &workflow, &state)?);
     Ok(0)

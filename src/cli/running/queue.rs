@@ -38,9 +38,13 @@ enum QueueCommand {
         words: WordFlags,
     },
     /// Show one system
-    Show { id: String },
+    Show {
+        /// Its id, as `loop queue` lists it
+        id: String,
+    },
     /// Change a system
     Set {
+        /// Its id, as `loop queue` lists it
         id: String,
         /// What it is called
         #[arg(long)]
@@ -49,11 +53,17 @@ enum QueueCommand {
         words: WordFlags,
     },
     /// Import the systems of another system-queue.json
-    Import { file: PathBuf },
+    Import {
+        /// The other queue
+        file: PathBuf,
+    },
     /// Print the system that would be started next
     Next,
     /// Revert a landed system on its branch
-    Revert { id: String },
+    Revert {
+        /// Its id, as `loop queue` lists it
+        id: String,
+    },
 }
 
 #[derive(Args)]

@@ -75,7 +75,7 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
     }
 }
 
-/// The run of the next system, where the workflow goes on with it.
+/// The run of the next system, where the workflow continues with it.
 fn next_request(
     flags: &RunFlags,
     home: &Home,

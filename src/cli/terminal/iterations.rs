@@ -2,17 +2,17 @@
 //! plans that close gaps.
 
 use loop_base::text::counted;
-use loop_core::engine::{Call, Effect, Event, Judgement, State, Verdict};
+use loop_core::engine::{Call, Effect, Event, Facts, Judgement, State, Verdict};
 use loop_core::facts::FactName;
 use loop_core::report::Report;
-use loop_core::workflow::model::{Protocol, Workflow};
+use loop_core::workflow::model::{SignalWord, Workflow};
 
 /// Follows a run from call to call, for the line that each iteration gets.
 #[derive(Default)]
 pub(crate) struct Iterations {
     call: Option<Call>,
     report: Option<Report>,
-    commit: String,
+    facts: Facts,
 }
 
 impl Iterations {
@@ -28,7 +28,7 @@ impl Iterations {
                 None
             }
             Event::Measured(evidence) => {
-                self.commit.clone_from(&evidence.facts.commit);
+                self.facts = evidence.facts.clone();
                 None
             }
             Event::Judged(judgement) => self.judged(workflow, state, judgement),
@@ -50,11 +50,16 @@ impl Iterations {
                 cycle => format!("Gap closure cycle {cycle}: {plans} created"),
             });
         }
-        if phase.report != Protocol::ExitSignal || !phase.counted {
+        if !phase.is_numbered_by_run() {
             return None;
         }
         let report = self.report.take().unwrap_or_default();
+        // The item that is done with this iteration may be crossed off already.
+        let left = state.items_left.saturating_sub(u32::from(state.item.is_some()));
         let signal = match (&report.signal, &report.stuck, &judgement.verdict) {
+            (Some(word @ SignalWord::PhaseComplete), _, Verdict::Leave) if 0 < left => {
+                format!("{word}, but {} left", counted(left, "task"))
+            }
             (Some(word), _, Verdict::Leave) => word.to_string(),
             (Some(word), _, Verdict::Checkpoint(_)) => format!("{word}, a person looks again"),
             (Some(word), _, _) => format!("{word}, not confirmed"),
@@ -63,11 +68,17 @@ impl Iterations {
             (None, None, _) => "no signal".to_owned(),
         };
         let task = call.item.as_ref().map_or("task", |it| it.name.as_str());
-        let commit = if 0.0 < count(FactName::CommitsMade) {
-            self.commit.get(..7).unwrap_or(&self.commit)
-        } else {
-            "no commit"
+        let claimed = report.commit();
+        let commit = match judgement.verdict {
+            Verdict::Leave => self.facts.commit_of_item(claimed.as_deref()),
+            Verdict::Step
+            | Verdict::Again
+            | Verdict::Fail
+            | Verdict::Reject
+            | Verdict::Stuck(_)
+            | Verdict::Checkpoint(_) => self.facts.commit_of_call(claimed.as_deref()),
         };
+        let commit = commit.map_or("no commit", |it| it.get(..7).unwrap_or(it));
         Some(format!("Iteration {}: {task} — {signal} [{commit}]", state.iterations_numbered()))
     }
 }

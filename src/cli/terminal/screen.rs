@@ -233,7 +233,7 @@ impl<V: View> Canvas<V> {
 }
 
 /// What stands before a command in a line.
-const COMMANDS: [&str; 4] = ["next: ", "  or: ", "help: ", "continue with: "];
+const COMMANDS: [&str; 5] = ["next: ", "  or: ", "help: ", "continue with: ", "open this session: "];
 
 /// An answer should be seen while it is typed, also on a narrow terminal.
 const ROOM_TO_TYPE: usize = 12;

@@ -9,7 +9,9 @@ use crate::tree::git_text::is_object_id;
 use crate::tree::tree_status::shown;
 use crate::world::question_text::QuestionText;
 use crate::world::real::VIEW;
+use crate::world::wait::now;
 use loop_base::text::{counted, sanitise};
+use loop_base::time::length;
 use loop_base::value::Value;
 use loop_core::documents::input;
 use loop_core::engine::{CheckOutcome, CheckResult, Landing, Source, State, Status};
@@ -27,7 +29,7 @@ const LINES_MOST: usize = 20;
 /// Lines that are shown of what failed; the log has all of them.
 const OUTPUT_LINES: usize = 6;
 
-/// Warnings at a completion, so that it stays within eight lines.
+/// Warnings at a completion, the newest, so that it stays within nine lines.
 const WARNINGS_SHOWN: usize = 2;
 
 /// Files that are named; the report lists more.
@@ -87,7 +89,11 @@ impl RestingRun<'_> {
         lines.extend(self.committed_too());
         lines.extend(state.shipped.as_ref().map(|it| format!("shipped: {it}")));
         lines.push(self.spent());
-        lines.extend(state.warnings.iter().take(WARNINGS_SHOWN).map(|it| format!("warning: {it}")));
+        let hidden = state.warnings.len().saturating_sub(WARNINGS_SHOWN);
+        lines.extend(state.warnings[hidden..].iter().map(|it| format!("warning: {it}")));
+        if 0 < hidden {
+            lines.push(format!("{} more; all of them: loop log", counted(hidden, "earlier warning")));
+        }
         lines
     }
 
@@ -114,17 +120,23 @@ impl RestingRun<'_> {
         // The headline, the choices with their title, what it took and the next step have their places.
         let taken = 3 + choices.len() + usize::from(!choices.is_empty());
         let room = LINES_MOST.saturating_sub(taken);
-        let output = self.failing_output(room.saturating_sub(told.len()).clamp(3, OUTPUT_LINES + 1));
+        let wait = self.wait(&lines[0]);
+        if let (None, Some(trouble)) = (question, &state.last_trouble)
+            && !lines.iter().chain(&wait).any(|it| it.contains(&trouble.why))
+            && (reason_line.is_empty() || !trouble.why.starts_with(reason_line))
+        {
+            lines.push(format!("  call {} went wrong: {}", trouble.call, trouble.why));
+            let complaint = trouble.complaint.iter().filter(|it| !trouble.why.contains(*it));
+            lines.extend(complaint.map(|it| format!("{QUOTED}{it}")));
+        }
+        lines.extend(wait);
+        let said: Vec<&String> = lines.iter().chain(&told).collect();
+        let most = room.saturating_sub(told.len()).clamp(3, OUTPUT_LINES + 1);
+        let output = self.failing_output(most, &said);
         let more = (told.len() + output.len()).saturating_sub(room);
         if 0 < more {
             told.truncate(told.len().saturating_sub(more + 1));
-            told.push("  … loop show has the rest".to_owned());
-        }
-        if let (None, Some(trouble)) = (question, &state.last_trouble)
-            && !lines[0].contains(&trouble.why)
-        {
-            lines.push(format!("  call {} went wrong: {}", trouble.call, trouble.why));
-            lines.extend(trouble.complaint.iter().map(|it| format!("{QUOTED}{it}")));
+            told.push("  … more: loop show".to_owned());
         }
         lines.extend(told);
         lines.extend(output);
@@ -136,8 +148,16 @@ impl RestingRun<'_> {
         lines
     }
 
-    /// The end of what a check or the agent printed before the run stopped.
-    fn failing_output(&self, most: usize) -> Vec<String> {
+    /// Until when a run that was paused makes no call, so that nobody continues it only to wait.
+    fn wait(&self, headline: &str) -> Option<String> {
+        let now = now();
+        let (until, why) = self.state.no_call_before(now).filter(|it| !headline.contains(it.1))?;
+        Some(format!("  no call before {until} ({} left): {why}", length(until.since(now))))
+    }
+
+    /// The end of what a check or the agent printed before the run stopped, without the last lines that
+    /// were said already: the cause is usually the last line of an agent's complaints.
+    fn failing_output(&self, most: usize, said: &[&String]) -> Vec<String> {
         let shows = match Status::of(self.state) {
             Status::Halted | Status::Capped => true,
             Status::Ready
@@ -155,15 +175,21 @@ impl RestingRun<'_> {
             matches!(it.outcome, CheckOutcome::Failed(_)) && !it.excerpt.trim().is_empty()
         };
         let failed = feedback.failing.iter().find(is_shown);
-        let (title, text) = match (&feedback.trouble, failed) {
+        let (mut title, text) = match (&feedback.trouble, failed) {
             (Some(_), _) => {
                 let file = self.folder.join(format!("call-{}.err", self.state.calls_total));
                 ("the agent's last messages".to_owned(), tail(&file, COMPLAINTS_READ).unwrap_or_default())
             }
-            (None, Some(check)) => (format!("the end of {}", check.name), check.excerpt.clone()),
+            (None, Some(check)) => (format!("last lines of {}", check.name), check.excerpt.clone()),
             (None, None) => return Vec::new(),
         };
-        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
+        let mut lines: Vec<&str> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
+        if feedback.trouble.is_some() {
+            let is_said = |line: &str| said.iter().any(|it| it.contains(line.trim_start()));
+            while lines.pop_if(|it| is_said(it)).is_some() {
+                title = "the agent's messages before that".to_owned();
+            }
+        }
         if lines.is_empty() {
             return Vec::new();
         }
@@ -209,11 +235,11 @@ impl RestingRun<'_> {
     }
 
     fn changed(&self) -> String {
-        let files = &self.state.seen.files;
+        let files = self.state.changed_files(self.workflow);
         if files.is_empty() {
             return "changed: nothing".to_owned();
         }
-        let named = files.iter().take(FILES_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let named = files.iter().take(FILES_NAMED).copied().collect::<Vec<_>>().join(", ");
         let more = files.len().saturating_sub(FILES_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let is_merged = matches!(self.state.landing, Some(Landing::Merged { .. }));
@@ -239,6 +265,12 @@ impl RestingRun<'_> {
         format!("changed: {}{kinds}, {commits}{branch}: {named}{more}", counted(files.len(), "file"))
     }
 
+    /// Where git can be asked about the run's commits: a worktree is gone once its work is merged.
+    fn repository(&self) -> &Path {
+        let root = self.state.opening.worktree.as_ref().map(|it| Path::new(&it.root));
+        root.filter(|_| !self.place.exists()).unwrap_or(self.place)
+    }
+
     /// How many lines the commits of the run added and removed in the files that it changed.
     fn changed_lines(&self) -> Option<String> {
         let (base, last) =
@@ -248,7 +280,7 @@ impl RestingRun<'_> {
         }
         let files = self.state.seen.files.iter().take(FILES_COUNTED).cloned();
         let words = ["diff", "--numstat", "--no-renames", base, last, "--"].map(str::to_owned);
-        let output = Git::open(self.place).ok()?.run(words.into_iter().chain(files)).ok()?;
+        let output = Git::reopen(self.repository()).ok()?.run(words.into_iter().chain(files)).ok()?;
         let text = String::from_utf8_lossy(&output);
         // Of files that are no text, git counts no lines.
         let counted = text.lines().filter_map(|it| {
@@ -259,8 +291,13 @@ impl RestingRun<'_> {
         (0 < added + removed).then(|| format!("+{added} -{removed} lines"))
     }
 
-    /// How many tests the run added, where a check counts them.
+    /// How many tests the run added, where a check counted them before and after: one that stopped before
+    /// its tests ran says nothing about their number.
     fn tests_added(&self) -> Option<String> {
+        let before = self.state.baseline.as_ref()?.results.iter().any(|it| it.counts.is_some());
+        if !before {
+            return None;
+        }
         let metric = self.state.visit.metrics.get(FactName::TestsGenerated.name())?;
         match metric.value {
             Value::Int(count @ 1..) if metric.source != Source::Claimed => {
@@ -271,11 +308,16 @@ impl RestingRun<'_> {
     }
 
     /// Files of a person that were uncommitted when the run began and are part of its commits.
-    fn committed_too(&self) -> Option<String> {
-        let base = self.state.baseline.as_ref()?.facts.commit.as_str();
-        let files = uncommitted::committed_since(self.place, &self.folder.join(VIEW), base).ok()?;
-        let named = shown(&files, FILES_NAMED);
-        (!files.is_empty()).then(|| format!("committed with it: {named}, uncommitted before the run"))
+    fn committed_too(&self) -> Vec<String> {
+        let Some(baseline) = &self.state.baseline else { return Vec::new() };
+        let view = self.folder.join(VIEW);
+        let found = uncommitted::committed_since(self.place, &view, &baseline.facts.commit);
+        let found = found.unwrap_or_default();
+        let parts =
+            [(found.others, "uncommitted before the run"), (found.by_checks, "written by the checks")];
+        let told = parts.iter().filter(|it| !it.0.is_empty());
+        told.map(|(files, what)| format!("committed with it: {} ({what})", shown(files, FILES_NAMED)))
+            .collect()
     }
 
     /// Returns how many commits came since the run began; none where git cannot tell.
@@ -287,14 +329,15 @@ impl RestingRun<'_> {
             return 0;
         }
         let range = if base.is_empty() { last.to_owned() } else { format!("{base}..{last}") };
-        let count = Git::open(self.place).and_then(|git| git.run(["rev-list", "--count", &range, "--"]));
+        let count =
+            Git::reopen(self.repository()).and_then(|git| git.run(["rev-list", "--count", &range, "--"]));
         String::from_utf8_lossy(&count.unwrap_or_default()).trim().parse().unwrap_or(0)
     }
 
     fn spent(&self) -> String {
         let state = self.state;
         let mut parts = vec![time_taken(state)];
-        parts.push(counted(state.iterations_total, "iteration"));
+        parts.push(counted(state.iterations_told(self.workflow), "iteration"));
         parts.push(counted(state.calls_total, "call"));
         parts.extend(state.spent.words_if_reported());
         let tokens = state.spent.tokens.total();
@@ -307,6 +350,6 @@ impl RestingRun<'_> {
 
 /// Returns the branch of a working tree; none where HEAD is on no branch.
 fn branch(place: &Path) -> Option<String> {
-    let name = Git::open(place).ok()?.run(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
+    let name = Git::reopen(place).ok()?.run(["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()?;
     Some(String::from_utf8_lossy(&name).trim().to_owned()).filter(|it| !it.is_empty())
 }

@@ -31,7 +31,7 @@ pub(crate) struct RunView {
     recent: VecDeque<String>,
     /// What the call has used up so far, in words.
     call_used: Option<String>,
-    standing: Option<ShownStatus>,
+    shown: Option<ShownStatus>,
 }
 
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ impl RunView {
         for (at, event) in facts {
             self.fact(*at, event);
         }
-        self.standing = Some(self.stand(workflow, state));
+        self.shown = Some(self.stand(workflow, state));
     }
 
     /// Says when the run was taken, where no fact does.
@@ -286,30 +286,30 @@ impl RunView {
 
     /// Returns the lines at a moment, none wider than `width`. `spinner` shows that somebody is there.
     pub(crate) fn lines(&self, now: Timestamp, spinner: &str, width: usize) -> Vec<PaintedLine> {
-        let Some(standing) = &self.standing else { return Vec::new() };
+        let Some(shown) = &self.shown else { return Vec::new() };
         // The cursor rests on the first cell, which therefore says nothing.
         let inside = width.saturating_sub(3);
         let mut first = PaintedLine::default();
         first.push(Ink::Plain, " ");
         first.push(Ink::Good, format!("{spinner} "));
-        first.extend(fit(&self.whereabouts(standing, now), inside));
+        first.extend(fit(&self.whereabouts(shown, now), inside));
         let mut second = PaintedLine::default();
         second.push(Ink::Plain, "   ");
         let cells = (width / 3).clamp(8, 40);
-        for (text, ink) in bar(&standing.segments, standing.percent, cells) {
+        for (text, ink) in bar(&shown.segments, shown.percent, cells) {
             second.push(ink, text);
         }
         second.push(Ink::Plain, " ");
         let left = inside.saturating_sub(cells + 1);
-        second.extend(fit(&used(standing), left));
+        second.extend(fit(&used(shown), left));
         let mut third = PaintedLine::default();
         third.push(Ink::Plain, "   ");
-        third.extend(self.now(standing, now).cut(inside));
+        third.extend(self.now(shown, now).cut(inside));
         let mut lines = vec![first.cut(width), second.cut(width), third.cut(width)];
-        if let Doing::Call { .. } = standing.doing {
+        if let Doing::Call { .. } = shown.doing {
             // The last one is what it is doing, which the line above says.
-            let shown = self.recent.len().saturating_sub(1);
-            lines.extend(self.recent.iter().take(shown).map(|it| {
+            let earlier = self.recent.len().saturating_sub(1);
+            lines.extend(self.recent.iter().take(earlier).map(|it| {
                 let mut line = PaintedLine::default();
                 line.push(Ink::Dim, format!("     {it}"));
                 line.cut(width)
@@ -320,7 +320,7 @@ impl RunView {
 
     /// Returns what is waited for, where a question is open.
     pub(crate) fn pending(&self, now: Timestamp, width: usize) -> Option<PaintedLine> {
-        match &self.standing.as_ref()?.doing {
+        match &self.shown.as_ref()?.doing {
             Doing::Until(what, until) => {
                 let mut line = PaintedLine::default();
                 line.push(Ink::Dim, format!("  {} until {what}", left(*until, now)));
@@ -330,14 +330,14 @@ impl RunView {
         }
     }
 
-    fn whereabouts(&self, standing: &ShownStatus, now: Timestamp) -> Vec<Part> {
-        let (at, of) = standing.place;
-        let name = if of < 2 { standing.phase.clone() } else { format!("{} {at}/{of}", standing.phase) };
-        let mut parts = vec![Part::new(0, Ink::Bold, name).or(standing.phase.clone())];
-        if let Some(item) = &standing.item {
+    fn whereabouts(&self, shown: &ShownStatus, now: Timestamp) -> Vec<Part> {
+        let (at, of) = shown.place;
+        let name = if of < 2 { shown.phase.clone() } else { format!("{} {at}/{of}", shown.phase) };
+        let mut parts = vec![Part::new(0, Ink::Bold, name).or(shown.phase.clone())];
+        if let Some(item) = &shown.item {
             parts.push(Part::new(4, Ink::Plain, item.clone()).or(super::fit::head(item, 12)));
         }
-        let (iteration, most) = (standing.iteration, standing.most);
+        let (iteration, most) = (shown.iteration, shown.most);
         parts.push(
             Part::new(1, Ink::Plain, format!("iteration {iteration}/{most}"))
                 .or(format!("{iteration}/{most}")),
@@ -357,13 +357,13 @@ impl RunView {
         parts
     }
 
-    fn now(&self, standing: &ShownStatus, now: Timestamp) -> PaintedLine {
+    fn now(&self, shown: &ShownStatus, now: Timestamp) -> PaintedLine {
         let mut line = PaintedLine::default();
-        if let Some(wish) = standing.wish {
+        if let Some(wish) = shown.wish {
             line.push(Ink::Bold, wish);
             line.push(Ink::Dim, " · ");
         }
-        match &standing.doing {
+        match &shown.doing {
             Doing::Call { number, since } => {
                 let used = self.call_used.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
                 line.push(Ink::Dim, format!("call {number}, {}{used}", length(now.since(*since))));
@@ -393,18 +393,18 @@ fn left(until: Timestamp, now: Timestamp) -> String {
 }
 
 /// What has been used of what there is.
-fn used(standing: &ShownStatus) -> Vec<Part> {
-    let mut parts = vec![Part::new(0, Ink::Plain, format!("{} %", standing.percent))];
-    parts.push(match standing.calls_limit {
-        Some(limit) => Part::new(1, Ink::Plain, format!("calls {}/{limit}", standing.calls))
-            .or(format!("{}/{limit}", standing.calls)),
-        None => Part::new(1, Ink::Plain, format!("calls {}", standing.calls)),
+fn used(shown: &ShownStatus) -> Vec<Part> {
+    let mut parts = vec![Part::new(0, Ink::Plain, format!("{} %", shown.percent))];
+    parts.push(match shown.calls_limit {
+        Some(limit) => Part::new(1, Ink::Plain, format!("calls {}/{limit}", shown.calls))
+            .or(format!("{}/{limit}", shown.calls)),
+        None => Part::new(1, Ink::Plain, format!("calls {}", shown.calls)),
     });
-    if let Some(cost) = &standing.cost {
+    if let Some(cost) = &shown.cost {
         parts.push(Part::new(2, Ink::Plain, cost.clone()));
     }
-    if standing.tokens != 0 {
-        parts.push(Part::new(3, Ink::Plain, format!("{} tokens", count(standing.tokens))));
+    if shown.tokens != 0 {
+        parts.push(Part::new(3, Ink::Plain, format!("{} tokens", count(shown.tokens))));
     }
     parts
 }

@@ -2,7 +2,9 @@
 //! it is clean; where somebody is at work in it, the merge waits. A target that nobody has checked out moves
 //! by comparing and swapping.
 
-use super::merge::{is_ancestor, short, tip};
+use super::merge::{short, tip};
+
+use crate::tree::changes::is_ancestor;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::listed_paths;
 use crate::tree::path_patterns::Ours;
@@ -19,7 +21,7 @@ const FILES_NAMED: usize = 5;
 
 /// The git of a controller that was killed may still be at work: it needs seconds where there are many files.
 const ORPHAN_MOST: Duration = Duration::from_secs(20);
-const ORPHAN_GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const ORPHAN_LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// What came of moving a target.
 #[derive(Debug)]
@@ -35,6 +37,9 @@ pub(crate) enum Moved {
 pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> anyhow::Result<Moved> {
     if let Some(known) = stands(git, merge)? {
         return Ok(known);
+    }
+    if let Some(place) = rebased_in(git, &merge.into)? {
+        return Ok(Moved::InTheWay(rebasing(&place, &merge.into)));
     }
     let Some(place) = checked_out(git, &merge.into)? else {
         let name = format!("refs/heads/{}", merge.into);
@@ -57,15 +62,22 @@ pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> any
     }
     let until = Instant::now() + ORPHAN_MOST;
     loop {
-        let moved =
-            there.durable().run(["merge", "--ff-only", "--quiet", "--no-verify-signatures", &merge.commit]);
+        // A file that git ignores is somebody's all the same, and nothing brings it back.
+        let moved = there.durable().run([
+            "merge",
+            "--ff-only",
+            "--quiet",
+            "--no-verify-signatures",
+            "--no-overwrite-ignore",
+            &merge.commit,
+        ]);
         // Whatever was said, the target's tip decides.
         if let Some(known) = stands(git, merge)? {
             return Ok(known);
         }
         match moved {
             Err(GitError::Failed { stderr, .. }) if stderr.contains(".lock") && Instant::now() < until => {
-                let _nothing_wakes_it = poll(&mut [], Some(&ORPHAN_GLANCE));
+                let _nothing_wakes_it = poll(&mut [], Some(&ORPHAN_LOOK_EVERY));
             }
             Err(GitError::Failed { stderr, .. }) => {
                 let lines = stderr.lines().map(str::trim).filter(|it| !it.is_empty());
@@ -83,6 +95,9 @@ pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> any
 
 /// Says what is in the way of moving a branch, where that can be seen beforehand.
 pub(crate) fn obstacle(git: &Git, home: &Home, ours: &Ours, branch: &str) -> anyhow::Result<Option<String>> {
+    if let Some(place) = rebased_in(git, branch)? {
+        return Ok(Some(rebasing(&place, branch)));
+    }
     let Some(place) = checked_out(git, branch)? else { return Ok(None) };
     match TreeLock::take(home.path(), &place) {
         Ok(_) => local_changes(&Git::open(&place)?, ours, branch).map_err(Into::into),
@@ -93,6 +108,10 @@ pub(crate) fn obstacle(git: &Git, home: &Home, ours: &Ours, branch: &str) -> any
 
 fn held(place: &Path, branch: &str) -> String {
     format!("another run works in {}, which has {branch} checked out", place.display())
+}
+
+fn rebasing(place: &Path, branch: &str) -> String {
+    format!("{} is in the middle of a rebase of {branch}; finish it, or git rebase --abort", place.display())
 }
 
 /// Changes of somebody's in files that git knows, our own aside.
@@ -130,4 +149,25 @@ fn stands(git: &Git, merge: &Merge) -> Result<Option<Moved>, GitError> {
 pub(crate) fn checked_out(git: &Git, branch: &str) -> Result<Option<PathBuf>, GitError> {
     let name = format!("refs/heads/{branch}");
     Ok(worktree::entries(git)?.into_iter().find(|it| it.branch.as_ref() == Some(&name)).map(|it| it.path))
+}
+
+/// Returns the working tree in which somebody rebases a branch. It has no branch checked out until the end, and
+/// then git moves the branch only if it is where it was.
+fn rebased_in(git: &Git, branch: &str) -> Result<Option<PathBuf>, GitError> {
+    let name = format!("refs/heads/{branch}");
+    for entry in worktree::entries(git)?.into_iter().filter(|it| it.branch.is_none()) {
+        // A folder that somebody removed is still listed.
+        let Ok(there) = git.open_other(&entry.path) else { continue };
+        let says = |file: &str| {
+            let text = loop_base::files::text(&there.git_dir().join(file)).unwrap_or_default();
+            text.lines().any(|it| it == name)
+        };
+        if ["rebase-merge/head-name", "rebase-merge/update-refs", "rebase-apply/head-name"]
+            .into_iter()
+            .any(says)
+        {
+            return Ok(Some(entry.path));
+        }
+    }
+    Ok(None)
 }

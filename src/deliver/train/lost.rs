@@ -18,6 +18,8 @@ const FILES_MOST: usize = 200;
 pub(crate) struct LostLines {
     pub(crate) path: String,
     pub(crate) lines: Vec<String>,
+    /// The mode that the file would lose, such as that of a program.
+    pub(crate) mode: Option<String>,
     /// The commits of the target that brought them, each in words.
     pub(crate) by: Vec<String>,
 }
@@ -25,13 +27,14 @@ pub(crate) struct LostLines {
 impl LostLines {
     pub(crate) fn line(&self) -> String {
         let by = self.by.join(", ");
-        match self.lines.first() {
-            Some(first) => {
+        match (self.lines.first(), &self.mode) {
+            (Some(first), _) => {
                 let first: String = first.trim().chars().take(SHOWN_CHARS).collect();
                 let number = counted(self.lines.len(), "line");
                 format!("{}: {number} of {by}, such as: {}", self.path, sanitise(&first))
             }
-            None => format!("{}: the file of {by}", self.path),
+            (None, Some(mode)) => format!("{}: its mode {mode} of {by}", self.path),
+            (None, None) => format!("{}: the file of {by}", self.path),
         }
     }
 }
@@ -53,7 +56,12 @@ pub(crate) fn lines(
     }
     let added = Diff::read(&diff(git, &[base, from], &both)?);
     let removed = Diff::read(&diff(git, &[from, tree], &both)?);
-    let mut own = own_removals(git, from, head, &both)?;
+    let renamed = match added.files.values().any(|it| it.is_new) {
+        true => renames(git, base, from)?,
+        false => BTreeMap::new(),
+    };
+    let before: Vec<&Vec<u8>> = both.iter().filter_map(|it| renamed.get(*it)).collect();
+    let mut own = own_changes(git, from, head, &[both.as_slice(), &before].concat())?;
     // A line that stands elsewhere now was moved. That can be any file, so all of them are looked at.
     let everywhere = Diff::read(&diff(git, &[from, tree], &[])?);
     let mut moved: BTreeMap<&[u8], usize> = BTreeMap::new();
@@ -66,8 +74,11 @@ pub(crate) fn lines(
         let mut lost = Vec::new();
         for (number, line) in &gone.removed {
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
-            if is_blank || !is_theirs.contains(number) || take(&mut own.lines, &(path.clone(), line.clone()))
-            {
+            if is_blank || !is_theirs.contains(number) || own.take(path, line) {
+                continue;
+            }
+            // Where they have renamed a file, all of it looks added; the work may have changed it under its old name.
+            if renamed.get(path).is_some_and(|it| own.take(it, line)) {
                 continue;
             }
             if !take(&mut moved, line.as_slice()) {
@@ -76,10 +87,17 @@ pub(crate) fn lines(
             }
         }
         let is_whole = theirs.is_new && gone.is_deleted && !own.deleted.contains(path);
-        let is_lost = !lost.is_empty() || is_whole && gone.removed.is_empty();
+        let mode = theirs.mode.as_ref().filter(|it| {
+            gone.mode_before.as_ref() == Some(it) && gone.mode.is_some() && !own.modes.contains(path)
+        });
+        let is_lost = !lost.is_empty() || mode.is_some() || is_whole && gone.removed.is_empty();
         if is_lost && found.len() < FILES_MOST {
-            let by = writers(git, base, from, path, &numbers)?;
-            found.push(LostLines { path: String::from_utf8_lossy(path).into_owned(), lines: lost, by });
+            let by = match lost.is_empty() {
+                true => last_writer(git, base, from, path)?,
+                false => writers(git, base, from, path, &numbers)?,
+            };
+            let path = String::from_utf8_lossy(path).into_owned();
+            found.push(LostLines { path, lines: lost, mode: mode.cloned(), by });
         }
     }
     Ok(found)
@@ -96,18 +114,30 @@ fn take<K: Ord + ?Sized, Q: Ord + std::borrow::Borrow<K>>(counts: &mut BTreeMap<
     }
 }
 
-/// What commits of the work itself removed, merges aside.
-struct OwnRemovals {
+/// What commits of the work itself took away, merges aside.
+#[derive(Default)]
+struct OwnChanges {
     lines: BTreeMap<(Vec<u8>, Vec<u8>), usize>,
     deleted: BTreeSet<Vec<u8>>,
+    modes: BTreeSet<Vec<u8>>,
 }
 
-fn own_removals(git: &Git, from: &str, head: &str, paths: &[&Vec<u8>]) -> Result<OwnRemovals, GitError> {
+impl OwnChanges {
+    /// Takes one removal of this line away, if there is one.
+    fn take(&mut self, path: &[u8], line: &[u8]) -> bool {
+        take(&mut self.lines, &(path.to_vec(), line.to_vec()))
+    }
+}
+
+fn own_changes(git: &Git, from: &str, head: &str, paths: &[&Vec<u8>]) -> Result<OwnChanges, GitError> {
     let range = format!("{from}..{head}");
     let log = git.run(with_paths(&["log", "--no-merges", "--format=", "-p"], &[&range], paths))?;
     let removed = Diff::read(&log);
-    let mut own = OwnRemovals { lines: BTreeMap::new(), deleted: BTreeSet::new() };
+    let mut own = OwnChanges::default();
     for (path, file) in removed.files {
+        if file.mode_before.is_some() {
+            own.modes.insert(path.clone());
+        }
         for (_, line) in file.removed {
             *own.lines.entry((path.clone(), line)).or_default() += 1;
         }
@@ -116,6 +146,18 @@ fn own_removals(git: &Git, from: &str, head: &str, paths: &[&Vec<u8>]) -> Result
         }
     }
     Ok(own)
+}
+
+/// The files that were renamed between two commits: what each is called now, and what it was called.
+fn renames(git: &Git, base: &str, from: &str) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, GitError> {
+    let words = ["diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", base, from];
+    let listing = git.run(words)?;
+    let mut words = listing.split(|it| *it == 0);
+    let mut found = BTreeMap::new();
+    while let (Some(_), Some(before), Some(now)) = (words.next(), words.next(), words.next()) {
+        found.insert(now.to_vec(), before.to_vec());
+    }
+    Ok(found)
 }
 
 fn changed(git: &Git, from: &str, to: &str) -> Result<BTreeSet<Vec<u8>>, GitError> {
@@ -155,6 +197,9 @@ struct DiffFile {
     added: Vec<(usize, Vec<u8>)>,
     is_new: bool,
     is_deleted: bool,
+    /// Where the mode was changed, or the file is new: which it was, and which it is.
+    mode_before: Option<String>,
+    mode: Option<String>,
 }
 
 #[derive(Default)]
@@ -181,7 +226,14 @@ impl Diff {
                 }
                 _ if line.starts_with(b"diff --git ") => path = named(&line[b"diff --git ".len()..]),
                 _ if line.starts_with(b"new file mode ") => {
-                    diff.files.entry(path.clone()).or_default().is_new = true;
+                    let file = diff.files.entry(path.clone()).or_default();
+                    (file.is_new, file.mode) = (true, last_word(line));
+                }
+                _ if line.starts_with(b"old mode ") => {
+                    diff.files.entry(path.clone()).or_default().mode_before = last_word(line);
+                }
+                _ if line.starts_with(b"new mode ") => {
+                    diff.files.entry(path.clone()).or_default().mode = last_word(line);
                 }
                 _ if line.starts_with(b"deleted file mode ") => {
                     diff.files.entry(path.clone()).or_default().is_deleted = true;
@@ -192,6 +244,10 @@ impl Diff {
         }
         diff
     }
+}
+
+fn last_word(line: &[u8]) -> Option<String> {
+    line.rsplit(|it| *it == b' ').next().map(|it| String::from_utf8_lossy(it).into_owned())
 }
 
 /// The path of `a/PATH b/PATH`: without renames both are the same, so it is the half of it.
@@ -246,6 +302,16 @@ fn writers(
     }
     let named = commits.into_iter().map(|it| in_words(git, it)).collect::<Result<Vec<String>, GitError>>()?;
     Ok(if named.is_empty() { vec!["another".to_owned()] } else { named })
+}
+
+/// Who changed a file last, where no line of it says so.
+fn last_writer(git: &Git, base: &str, from: &str, path: &[u8]) -> Result<Vec<String>, GitError> {
+    use std::os::unix::ffi::OsStrExt;
+    let range = format!("{base}..{from}");
+    let words = ["log", "-1", "--first-parent", "--format=%H", &range, "--"].map(std::ffi::OsString::from);
+    let path = std::ffi::OsStr::from_bytes(path).to_owned();
+    let commit = String::from_utf8_lossy(&git.run(words.into_iter().chain([path]))?).trim().to_owned();
+    Ok(vec![if commit.is_empty() { "another".to_owned() } else { in_words(git, &commit)? }])
 }
 
 fn in_words(git: &Git, commit: &str) -> Result<String, GitError> {

@@ -3,9 +3,10 @@
 //! target is moved to it.
 
 use super::lost::{self, LostLines};
+use crate::tree::changes::is_ancestor;
+use crate::tree::commit_name::commit_of;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
-use crate::tree::worktree::commit_of;
 use loop_core::engine::{Landing, Merge, Worktree};
 use std::collections::BTreeSet;
 
@@ -102,7 +103,7 @@ impl Work<'_> {
     fn loss(&self, lost: &[LostLines], from: &str) -> Vec<String> {
         let target = self.target;
         let mut why =
-            vec![format!("merging the branch into {target} would remove lines that others added there:")];
+            vec![format!("merging the branch into {target} would take away what others added there")];
         why.extend(lost.iter().take(FILES_NAMED).map(LostLines::line));
         let more = lost.len().saturating_sub(FILES_NAMED);
         why.extend((0 < more).then(|| format!("and {more} more files")));
@@ -186,17 +187,6 @@ pub(crate) fn tip(git: &Git, branch: &str) -> Result<Option<String>, GitError> {
 pub(crate) fn tree_of(git: &Git, commit: &str) -> Result<String, GitError> {
     let asked = format!("{commit}^{{tree}}");
     Ok(first_line(&git.run(["rev-parse", "--verify", "--end-of-options", &asked])?))
-}
-
-pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, GitError> {
-    if commit.is_empty() || of.is_empty() {
-        return Ok(false);
-    }
-    match git.run(["merge-base", "--is-ancestor", commit, of]) {
-        Ok(_) => Ok(true),
-        Err(GitError::Failed { code: Some(1), .. }) => Ok(false),
-        Err(error) => Err(error),
-    }
 }
 
 fn first_line(output: &[u8]) -> String {

@@ -2,10 +2,12 @@
 //! tree: what the merge brought is a change between it and its first parent, and the way back is merged
 //! with the target as it is.
 
-use super::merge::{commit, is_ancestor, merged_tree, short, tree_of};
+use super::merge::{commit, merged_tree, short, tree_of};
+
+use crate::tree::changes::is_ancestor;
+use crate::tree::commit_name::commit_of;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
-use crate::tree::worktree::commit_of;
 use loop_core::engine::Merge;
 
 /// What there is to do about a landed merge.

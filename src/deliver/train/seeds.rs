@@ -1,13 +1,15 @@
 //! Small repositories with seeded conflicts: systems that all begin at the same commit, change the same lines,
 //! need what another takes away, and merge the target honestly, with one side only, or with a file of
 //! another's left out. They land one after the other by the functions of this room, with real git.
-//! Whatever they do, the target is green at every commit of its own line, and nobody's line is lost.
+//! Whatever they do, the target is green at every commit of its own line, and nobody's line is lost. What is
+//! merged as git does it, without a conflict, is never taken for a loss.
 //!
 //! A failure prints its seed.
 
 use super::advance::{Moved, advance};
-use super::merge::{Work, commit, is_ancestor, merged_tree, tip, tree_of};
+use super::merge::{Work, commit, merged_tree, tip, tree_of};
 use crate::sim::Dice;
+use crate::tree::changes::is_ancestor;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::tree::sample::Sample;
@@ -55,12 +57,16 @@ fn worked(dice: &mut Dice, system: u32, before: &TreeLines) -> TreeLines {
         let file = next.get_mut(&name).expect("it is there");
         let at = dice.below(file.len() as u32 + 1) as usize;
         let line = format!("text {system}.{number}");
-        match dice.below(7) {
+        match dice.below(8) {
             0 | 1 => file.insert(at, line),
             2 if at < file.len() => file[at] = line,
             3 if at < file.len() => drop(file.remove(at)),
             4 => drop(next.insert(format!("of{system}"), vec![line, format!("def s{system}")])),
             5 if 1 < names.len() => drop(next.remove(&name)),
+            6 => {
+                let content = next.remove(&name).expect("it is there");
+                next.insert(format!("{name}{system}"), content);
+            }
             _ => {
                 let used = ["a0", "b0", "c0", "a1", "b1"][dice.below(5) as usize];
                 file.insert(at, format!("use {used}"));
@@ -132,14 +138,16 @@ impl Scene {
         model
     }
 
-    /// The commit of a system: its own work, and maybe a merge of the target, done well or badly.
-    fn system(&mut self, dice: &mut Dice, system: u32, base: &str, start: &TreeLines) -> String {
+    /// The commit of a system: its own work, and maybe a merge of the target, done well or badly, and which of
+    /// the two.
+    fn system(&mut self, dice: &mut Dice, system: u32, base: &str, start: &TreeLines) -> (String, bool) {
         let own = worked(dice, system, start);
         let gone: Vec<String> = lines(start).difference(&lines(&own)).cloned().collect();
         self.removed.extend(gone);
         let head = self.commit(&own, &[base]);
         let target = tip(&self.git, "main").expect("git").expect("a commit");
-        match dice.below(4) {
+        let way = dice.below(4);
+        let commit = match way {
             // Only its own side.
             0 => self.commit(&own, &[&head, &target]),
             // A file of another's left out.
@@ -160,7 +168,8 @@ impl Scene {
                 Err(_) => head,
             },
             _ => head,
-        }
+        };
+        (commit, 2 <= way)
     }
 
     /// Does what an honest system does with work that was sent back: the target as it is in the merge, and a
@@ -197,8 +206,14 @@ impl Scene {
         }
     }
 
+    /// Whether git merges this with the target by itself.
+    fn is_clean(&self, head: &str) -> bool {
+        let target = tip(&self.git, "main").expect("git").expect("a commit");
+        merged_tree(&self.git, &target, head).expect("git").is_ok()
+    }
+
     /// Lands a system, or not, and says how often it was sent back. Only a tree that is green moves the target.
-    fn land(&mut self, base: &str, system: u32, head: String) -> (u32, bool) {
+    fn land(&mut self, base: &str, system: u32, head: String, is_honest: bool) -> (u32, bool) {
         let mut head = head;
         for sent_back in 0..2 {
             match self.merge(base, &format!("sys-{system}"), &head) {
@@ -209,6 +224,9 @@ impl Scene {
                     assert!(matches!(moved, Moved::Done), "{moved:?}");
                     self.landed.extend(brought);
                     return (sent_back, true);
+                }
+                Err(Landing::Collides { why }) if is_honest && sent_back == 0 && self.is_clean(&head) => {
+                    panic!("refused: {why:?}");
                 }
                 Ok(_) | Err(Landing::Collides { .. }) => head = self.repaired(system, &head),
                 Err(Landing::Merged { .. }) => return (sent_back, true),
@@ -227,8 +245,8 @@ fn play(seed: u64) -> (u32, u32) {
     let base = tip(&scene.git, "main").expect("git").expect("a commit");
     let (mut sent_back, mut landed) = (0, 0);
     for system in 1..=SYSTEMS {
-        let head = scene.system(&mut dice, system, &base, &start);
-        let (times, is_landed) = scene.land(&base, system, head);
+        let (head, is_honest) = scene.system(&mut dice, system, &base, &start);
+        let (times, is_landed) = scene.land(&base, system, head, is_honest);
         sent_back += times;
         landed += u32::from(is_landed);
     }

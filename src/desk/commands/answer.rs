@@ -106,11 +106,13 @@ pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refus
         for row in runs.iter().filter(|it| is_unfinished(it)) {
             // What the journal says, and not the list of questions, which somebody may have edited.
             let (workflow, state) = load(&home, row)?;
+            home.match_recent_events(&row.id)?;
             if let Some(asked) = state.question() {
                 let given = untaken(&home, &row.id)?;
                 let (text, next) = match given.answer_to(&state) {
                     Some(given) => {
-                        let next = naming_run(&home, &row.id, "loop run".to_owned())?;
+                        let with = taken_with(&state, &given.choice);
+                        let next = naming_run(&home, &row.id, with.to_owned())?;
                         (format!("question {} is answered: {}", asked.id, given.choice), Some(next))
                     }
                     None => (question_text::whole(&workflow, &state, asked), None),
@@ -134,6 +136,7 @@ fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
     let (home, row) = found(caller, &words)?;
     inside_call::refuse(caller, Some((&home, &row)), words.deed())?;
     let (workflow, state) = load(&home, &row)?;
+    home.match_recent_events(&row.id)?;
     let command = match words {
         Saying::Answer(words) => to_question(&state, &words, by)?,
         Saying::Gate { choice, words, sign } => {
@@ -184,10 +187,10 @@ fn give_way(home: &Home, row: &Row, state: &State, command: &Command) -> anyhow:
 /// question that is still open has to be answered first. Guidance is taken down at once where the run is
 /// held, so that whoever looks at the run sees it, and so is a requirement that a person closes.
 fn continued_with(home: &Rc<Home>, row: &Row, command: &Command) -> anyhow::Result<String> {
-    if let Command::Answer(_) = command {
-        return Ok(naming_run(home, &row.id, "loop run".to_owned())?);
-    }
     let (_, state) = load(home, row)?;
+    if let Command::Answer(answer) = command {
+        return Ok(naming_run(home, &row.id, taken_with(&state, &answer.choice).to_owned())?);
+    }
     if (state.hold.is_some() || closes_row(&state, command))
         && let Ok(mut run) = Run::open(Rc::clone(home), &row.id, now())
     {
@@ -195,6 +198,13 @@ fn continued_with(home: &Rc<Home>, row: &Row, command: &Command) -> anyhow::Resu
     }
     let (workflow, state) = load(home, row)?;
     Ok(next_step(home, &row.id, &workflow, &state)?)
+}
+
+/// Returns the command that continues the run with an answer to its question. After an abort `loop run` would
+/// only halt it; at an hourly limit an abort pauses the run, and `loop run` continues it.
+fn taken_with(state: &State, choice: &Choice) -> &'static str {
+    let halts = state.question().is_some_and(|it| it.kind != QuestionKind::Hourly);
+    if *choice == Choice::Abort && halts { "loop resume --reset" } else { "loop run" }
 }
 
 /// While nobody drives the run, what it has found is known: a waiver of anything else is a typing error.
@@ -261,9 +271,9 @@ fn found(caller: &Caller, words: &Saying) -> anyhow::Result<(Rc<Home>, Row)> {
 fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Command) -> anyhow::Result<()> {
     let place = Path::new(&row.place);
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
-    let books = run.folder().join(VIEW);
+    let view = run.folder().join(VIEW);
     let is_row = matches!(command, Command::Waive { .. });
-    let now = if is_row { None } else { tree_now(place, &books, &run.workflow, &run.state)? };
+    let now = if is_row { None } else { tree_now(place, &view, &run.workflow, &run.state)? };
     if !is_row && now.is_none_or(|it| it.tree != state.seen.tree) {
         let text = format!("the tree in {} is no longer the one that was proven", row.place);
         return Err(Refusal::usage(text, run_again(&run.workflow, &row.input)));
@@ -275,11 +285,11 @@ fn accept_afterwards(home: &Rc<Home>, row: &Row, state: &State, command: &Comman
 /// Returns the tree that is there, as a run of this workflow sees it.
 pub(crate) fn tree_now(
     place: &Path,
-    books: &Path,
+    view: &Path,
     workflow: &Workflow,
     state: &State,
 ) -> anyhow::Result<Option<TreeStatus>> {
-    match working_tree(place, books, workflow, state)? {
+    match working_tree(place, view, workflow, state)? {
         Some(mut tree) => Ok(Some(tree.status()?)),
         None => Ok(None),
     }
@@ -288,7 +298,7 @@ pub(crate) fn tree_now(
 /// Returns the working tree of a run that somebody else may hold.
 pub(crate) fn working_tree(
     place: &Path,
-    books: &Path,
+    view: &Path,
     workflow: &Workflow,
     state: &State,
 ) -> anyhow::Result<Option<WorkingTree>> {
@@ -297,7 +307,7 @@ pub(crate) fn working_tree(
     }
     refuse_lost_repository(place)?;
     let ours = Ours::read(&own_paths::of_state(place, workflow, state))?;
-    let mut tree = WorkingTree::open(Pinned::at(place, books)?, ours)?;
+    let mut tree = WorkingTree::open(Pinned::at(place, view)?, ours)?;
     tree.ask_for(&deliverables(workflow));
     Ok(Some(tree))
 }
@@ -368,8 +378,8 @@ fn gate_changed(
 ) -> anyhow::Result<Option<String>> {
     let Command::Answer(Answer { choice: Choice::Approve, .. }) = command else { return Ok(None) };
     let Some(asked) = state.question().and_then(|it| it.about.clone()) else { return Ok(None) };
-    let books = home.folder(&row.id).join(VIEW);
-    let Some(status) = tree_now(Path::new(&row.place), &books, workflow, state)? else { return Ok(None) };
+    let view = home.folder(&row.id).join(VIEW);
+    let Some(status) = tree_now(Path::new(&row.place), &view, workflow, state)? else { return Ok(None) };
     let mut there = state.clone();
     there.seen.commit = status.commit.unwrap_or_default();
     there.seen.tree = status.tree;

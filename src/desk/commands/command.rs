@@ -11,7 +11,7 @@ use crate::desk::refusal::Refusal;
 use crate::drive;
 use crate::world::real::{CallAllowance, Host};
 use crate::world::wait::{Listener, Signals, now};
-use loop_core::engine::{Command, Outcome, State, Station};
+use loop_core::engine::{Command, Outcome, State, Station, Status};
 use loop_core::workflow::model::Workflow;
 use loop_store::mirror::planning::RestEdit;
 use loop_store::run::Run;
@@ -71,6 +71,11 @@ fn command(caller: &Caller, command: &Command) -> anyhow::Result<Commanded> {
     inside_call::refuse(caller, None, deed(command))?;
     let Some((home, row)) = unfinished(caller)? else { return Ok(Commanded::Nothing) };
     inside_call::refuse(caller, Some((&home, &row)), deed(command))?;
+    if matches!(command, Command::Pause { .. })
+        && let Some(told) = at_rest(&home, &row)?
+    {
+        return Ok(Commanded::Done(told));
+    }
     let owned = leave(&home, &row, command)?;
     if !owned {
         match Run::open(Rc::clone(&home), &row.id, now()) {
@@ -89,6 +94,24 @@ fn command(caller: &Caller, command: &Command) -> anyhow::Result<Commanded> {
     };
     let told = Box::new(CommandedRun { row, workflow, state, next });
     Ok(if owned { Commanded::Told(told) } else { Commanded::Done(told) })
+}
+
+/// A run that nobody drives and that has ended or asks already. A pause would only hide why.
+fn at_rest(home: &Rc<Home>, row: &Row) -> anyhow::Result<Option<Box<CommandedRun>>> {
+    if home.holder(&row.id).is_some() {
+        return Ok(None);
+    }
+    let (workflow, state) = load(home, row)?;
+    let is_working = matches!(state.station, Station::Working(_)) || state.session.is_some();
+    let rests = match Status::of(&state) {
+        Status::Halted | Status::Waiting | Status::Capped | Status::Stopped => !is_working,
+        Status::Ready | Status::Running | Status::Paused | Status::Completed | Status::Cancelled => false,
+    };
+    if !rests {
+        return Ok(None);
+    }
+    let next = next_step(home, &row.id, &workflow, &state)?;
+    Ok(Some(Box::new(CommandedRun { row: row.clone(), workflow, state, next })))
 }
 
 fn deed(command: &Command) -> GuardedCommand {

@@ -206,7 +206,7 @@ fn checks(run: &Run, room: &Path) -> anyhow::Result<Option<String>> {
             .zip(was)
             .is_some_and(|(now, was)| 0 < now.failing && known_red(now, was) == now.failing);
         if !once.is_passed() && !is_known {
-            return Ok(Some(format!("without it {}", once.words())));
+            return Ok(Some(format!("without it, {}", once.words())));
         }
     }
     Ok(None)

@@ -49,7 +49,8 @@ pub(crate) fn shipment(caller: &Caller, wish: ShipRequest) -> Result<Shipment, R
             None => None,
         };
         let (Some(home), Some(row)) = (home, row) else {
-            let help = NextStep::by_hand("loop run docs/PRPs/NAME.md begins one; ship comes after it");
+            let help =
+                NextStep::by_hand("loop run docs/PRPs/NAME.md starts one; ship it when it is completed");
             return Err(Refusal::usage("no run in this project", help));
         };
         let (workflow, _) = load(&home, &row)?;
@@ -88,8 +89,8 @@ impl Shipment {
             Some((run, _)) => (run.workflow.clone(), run.state.clone()),
             None => load(home, row)?,
         };
-        let books = home.folder(&row.id).join(VIEW);
-        let changed = match working_tree(&place, &books, &workflow, &state)? {
+        let view = home.folder(&row.id).join(VIEW);
+        let changed = match working_tree(&place, &view, &workflow, &state)? {
             Some(mut tree) => changed_since(&mut tree, &state.seen.tree)?,
             None => Vec::new(),
         };

@@ -13,7 +13,7 @@ use crate::desk::obstacles::dirty_tree::about_dirt;
 use crate::desk::obstacles::other_input::{InTheWay, in_the_way};
 use crate::desk::obstacles::prepare::prepare;
 use crate::desk::obstacles::preview::{dry_run, next_decision};
-use crate::desk::obstacles::{left_files, place};
+use crate::desk::obstacles::{held, left_files, place};
 use crate::desk::own_paths;
 use crate::desk::question::RequestQuestion;
 use crate::desk::refusal::{NextStep, Refusal};
@@ -72,7 +72,7 @@ pub(crate) fn open(
     request: &RunRequest,
     notes: &mut Vec<Note>,
 ) -> Result<OpenReply, Refusal> {
-    find_or_open(caller, request, notes).map_err(Refusal::from)
+    find_or_open(caller, request, notes).map_err(|it| held::refusal(caller, it))
 }
 
 fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) -> anyhow::Result<OpenReply> {
@@ -87,7 +87,13 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     if request.dry_run {
         return dry_run(caller, request, &wanted).map(OpenReply::Next);
     }
-    let git = Git::around(&wanted.project)?;
+    let git = match Git::around(&wanted.project) {
+        Ok(git) => git,
+        Err(error) => {
+            refuse_lost_repository(caller, &wanted.project)?;
+            return Err(error.into());
+        }
+    };
     git.excluded()?;
     let home = caller.home()?;
     if !request.worktree {
@@ -99,9 +105,11 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     if let Some(row) = take_over(&home, request, &wanted, notes)? {
         return Ok(OpenReply::Adopted(FoundRun { home, row: Box::new(row) }));
     }
-    if wanted.newest(&home)?.is_none() && !request.fresh {
+    if !request.fresh {
         // What somebody deleted from the list may be this very run.
-        home.refuse_lost_runs(|_| false)?;
+        home.refuse_missing_runs()?;
+    }
+    if wanted.newest(&home)?.is_none() && !request.fresh {
         wanted.import_begun(request.max)?;
     }
     prepare(&caller.environment.agents, &mut wanted.workflow, request, &wanted.project, &wanted.input)?;
@@ -133,6 +141,15 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     begin(caller, home, request, &wanted, seat, notes).map(|it| OpenReply::Opened(Box::new(it)))
 }
 
+/// The repository that an unfinished run began in is to be restored, and not made anew.
+fn refuse_lost_repository(caller: &Caller, project: &Path) -> anyhow::Result<()> {
+    let Some(home) = caller.existing_home()? else { return Ok(()) };
+    if caller.runs_of_project(&home)?.iter().any(is_unfinished) {
+        place::refuse_lost_repository(project)?;
+    }
+    Ok(())
+}
+
 /// Takes a run that was opened before, with its working tree.
 pub(crate) fn retake(caller: &Caller, found: FoundRun) -> Result<OpenRun, Refusal> {
     let retake = || -> anyhow::Result<OpenRun> {
@@ -144,7 +161,7 @@ pub(crate) fn retake(caller: &Caller, found: FoundRun) -> Result<OpenRun, Refusa
         let (home, environment) = (Rc::clone(&found.home), caller.environment.clone());
         Ok(OpenRun { home, run, signals, place, own_paths, tree, environment })
     };
-    retake().map_err(Refusal::from)
+    retake().map_err(|it| held::refusal(caller, it))
 }
 
 /// A run that was found without an input.
@@ -177,7 +194,7 @@ fn meant_without_input(
     let named = match (&request.preset, &request.workflow) {
         (Some(preset), _) => Some(preset.clone()),
         (None, None) if !project.join(".loop/workflow.toml").exists() => None,
-        // Which run a file asks for cannot be said while it has mistakes, or is about to be read anew.
+        // Which run a file asks for cannot be said while it has mistakes, or is about to be read again.
         (None, _) if request.reload => None,
         (None, _) => {
             let mut notes = Vec::new();

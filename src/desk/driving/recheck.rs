@@ -4,6 +4,7 @@
 use crate::desk::caller::Caller;
 use crate::desk::caller::load;
 use crate::desk::driving::open::FoundRun;
+use crate::desk::kept_head::refuse_deleted_runs;
 use crate::desk::note::Note;
 use crate::desk::obstacles::prepare::fill_checks;
 use crate::desk::refusal::{NextStep, Refusal};
@@ -12,8 +13,10 @@ use crate::desk::resolving::choose_workflow;
 use crate::desk::resolving::input::RunInput;
 use crate::measure::checks::run_once::{NO_RUN, Once, run_once};
 use crate::measure::detect::{CHECK_HELP, proposed_flag};
+use crate::tree::changes::is_ancestor;
+use crate::tree::git::Git;
 use loop_core::documents::input;
-use loop_core::engine::{Opening, State, Status};
+use loop_core::engine::{Landing, Opening, State, Status};
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::preset::BuiltIn;
 use loop_store::{Row, TreeLock};
@@ -73,11 +76,12 @@ pub(crate) fn as_recorded(found: &FoundRun) -> anyhow::Result<FoundRun> {
 /// Looks at a finished run: its proof, its input, and its checks on the tree as it is.
 fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
     let FoundRun { home, row } = found;
+    refuse_deleted_runs(home, Path::new(&row.place))?;
     let (workflow, state) = load(home, row)?;
     let is_completed = row.status == Status::Completed;
     if is_completed && state.untested {
         let id = &row.id[..8];
-        let text = format!("run {id} was completed by another controller; nothing of it was measured here");
+        let text = format!("run {id} was completed by another controller; nothing was measured here");
         return Ok(Looked::Done(text));
     }
     let mut why = Vec::new();
@@ -85,7 +89,8 @@ fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
         why.push(state.closing(&workflow).unwrap_or_else(|| "it was not verified".to_owned()));
     }
     why.extend(input_change(&state.opening));
-    let place = Path::new(&row.place);
+    let landed = landed_in(&state);
+    let place = landed.unwrap_or(Path::new(&row.place));
     if !place.is_dir() {
         why.push(format!("{} is gone", row.place));
     }
@@ -104,6 +109,15 @@ fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
         true => already_done(row, &workflow, &state),
         false => state.reason(&workflow),
     }))
+}
+
+/// The tree that has the work of a run whose own worktree was removed after the merge: the one that it was opened in,
+/// while what is checked out there contains the merge.
+fn landed_in(state: &State) -> Option<&Path> {
+    let plan = state.opening.worktree.as_ref().filter(|it| !Path::new(&it.place).exists())?;
+    let Some(Landing::Merged { commit, .. }) = &state.landing else { return None };
+    let git = Git::open(Path::new(&plan.root)).ok()?;
+    is_ancestor(&git, commit, "HEAD").ok()?.then_some(Path::new(&plan.root))
 }
 
 fn already_done(row: &Row, workflow: &Workflow, state: &State) -> String {

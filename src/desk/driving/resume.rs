@@ -9,6 +9,7 @@ use crate::desk::driving::{adopt, reload};
 use crate::desk::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::note::Note;
+use crate::desk::obstacles::held;
 use crate::desk::obstacles::{place, prepare};
 use crate::desk::own_paths;
 use crate::desk::question::{About, RequestQuestion};
@@ -170,7 +171,7 @@ pub(crate) fn ask_again(found: &FoundRun) -> anyhow::Result<bool> {
 /// The states of a system that are no stages: a run gets there by itself.
 const BETWEEN_STAGES: [&str; 3] = ["FAILED", "RETRY", "BLOCKED"];
 
-/// A person may write into `loop-state.json` where a system is to go on: a stage that was reached before.
+/// A person may write into `loop-state.json` where a system is to continue: a stage that was reached before.
 fn phase_of_file(found: &FoundRun, notes: &mut Vec<Note>) -> anyhow::Result<Option<PhaseId>> {
     let FoundRun { home, row } = found;
     if matches!(row.status, Status::Running | Status::Completed | Status::Cancelled) {
@@ -191,7 +192,7 @@ fn phase_of_file(found: &FoundRun, notes: &mut Vec<Note>) -> anyhow::Result<Opti
     };
     if state.phase < phase {
         notes.push(Note::for_people(format!(
-            "{name} says {said}, which has not been reached: nothing was taken from it"
+            "{name} says {said}, which has not been reached: the edit was ignored"
         )));
         return Ok(None);
     }
@@ -217,9 +218,8 @@ fn retries_of_file(found: &FoundRun, notes: &mut Vec<Note>) -> anyhow::Result<Op
             Ok(Some(said))
         }
         Some(said) => {
-            let text = format!(
-                "loop-state.json says {said} retries, and {used} were made: nothing was taken from it"
-            );
+            let text =
+                format!("loop-state.json says {said} retries, and {used} were made: the edit was ignored");
             notes.push(Note::for_people(text));
             Ok(None)
         }
@@ -250,7 +250,7 @@ fn about_resuming(row: &Row) -> RequestQuestion {
 
 /// Takes a run that exists, with its working tree.
 pub(crate) fn take(caller: &Caller, found: FoundRun, going: &Going) -> Result<Took, Refusal> {
-    taken(caller, found, going).map_err(Refusal::from)
+    taken(caller, found, going).map_err(|it| held::refusal(caller, it))
 }
 
 fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took> {
@@ -270,7 +270,7 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
     let tree = TreeLock::take(&caller.home, &place)?;
     if run.state.session.is_none() {
         prepare::refuse_undescribed(&run.workflow.agent)?;
-        // A call that is under way goes on without its program in PATH.
+        // A call that is under way continues without its program in PATH.
         if !matches!(run.state.station, Station::Working(_)) {
             prepare::find_agent(&run.workflow.agent)?;
         }

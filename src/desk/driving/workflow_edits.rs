@@ -36,16 +36,18 @@ impl WorkflowEdits {
     /// somebody else began is compared with the run's own copy; a worktree may never have had the files.
     pub(super) fn follow(&mut self, run: &Run, facts: &[(Timestamp, Event)]) -> Option<News> {
         let has = |is_meant: fn(&Event) -> bool| facts.iter().any(|(_, it)| is_meant(it));
-        let mut noticed = None;
+        let (mut noticed, mut seen) = (None, None);
         if has(|it| matches!(it, Event::Ended(_))) {
             let (before, now) = (self.before.take(), self.look(run));
             let is_known = before.is_some() || run.state.opening.worktree.is_none();
             let text = now.edited_since(&before.unwrap_or(Found::Keys(Vec::new())));
             let text = text.filter(|_| is_known);
+            seen = Some(now);
             noticed = text.filter(|it| !run.state.warnings.contains(it)).map(News::Noted);
         }
         if has(|it| matches!(it, Event::Began(Effect::Work(_)))) {
-            self.before = Some(self.look(run));
+            // The end of a call and the intent of the next are mostly one commit.
+            self.before = Some(seen.unwrap_or_else(|| self.look(run)));
         }
         noticed
     }

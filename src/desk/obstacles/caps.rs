@@ -28,24 +28,24 @@ pub(crate) fn refuse_unkept(workflow: &Workflow, by_us: bool) -> anyhow::Result<
         .find_map(|(name, most)| Some((name, most?)));
     if let Some((name, most)) = cap.filter(|_| limits.call_usd.is_none()) {
         let why = match (told, row.is_some_and(|it| it.usage.reports_cost), &workflow.agent.model) {
-            (UsageTold::Never, ..) => Some(format!("{who} does not tell what a call costs")),
+            (UsageTold::Never, ..) => Some(format!("{who} does not report what a call costs")),
             (_, false, Some(model)) if prices.of(model).is_none() => {
-                Some(format!("{who} tells tokens only, and the price of {model} is not known"))
+                Some(format!("{who} reports tokens only, and the price of {model} is unknown"))
             }
             _ => None,
         };
         if let Some(why) = why {
             let text = format!("the budget of {} ({name}) cannot be kept: {why}", dollars(most));
             let help = format!(
-                "say what a call may cost, call_usd = {} below [limits] in .loop/workflow.toml, or leave the budget out",
+                "set what a call may cost: call_usd = {} in [limits] of .loop/workflow.toml, or leave the budget out",
                 if most < 1.0 { "0.10" } else { "0.50" }
             );
             return Err(Refusal::usage(text, NextStep::by_hand(&help)));
         }
     }
     if let Some(most) = limits.tokens.filter(|_| told == UsageTold::Never) {
-        let text = format!("the budget of {most} tokens cannot be kept: {who} does not tell what it uses");
-        return Err(Refusal::usage(text, NextStep::by_hand("bound the run with --time or --max instead")));
+        let text = format!("the budget of {most} tokens cannot be kept: {who} does not report what it uses");
+        return Err(Refusal::usage(text, NextStep::by_hand("limit the run with --time or --max instead")));
     }
     Ok(())
 }

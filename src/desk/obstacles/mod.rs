@@ -4,6 +4,7 @@
 
 pub(super) mod caps;
 pub(super) mod dirty_tree;
+pub(super) mod held;
 pub(super) mod left_files;
 pub(super) mod other_input;
 pub(super) mod place;

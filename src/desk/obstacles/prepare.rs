@@ -42,7 +42,7 @@ pub(crate) fn prepare(
 /// Who may sign at a gate is read once: what is written into that file later changes nothing.
 pub(crate) fn pin_approvers(workflow: &mut Workflow, project: &Path) -> anyhow::Result<()> {
     pin_signers(workflow, project).map_err(|why| {
-        let help = "write a line for each person: NAME ssh-ed25519 KEY, as ssh-keygen(1) says";
+        let help = "write a line for each person: NAME ssh-ed25519 KEY, see ssh-keygen(1)";
         Refusal::usage(why, NextStep::by_hand(help))
     })
 }

@@ -5,7 +5,7 @@ use crate::desk::request::RunRequest;
 use crate::desk::resolving::wanted_run::WantedRun;
 use crate::world::wait::now;
 use loop_core::engine::{Decision, Effect, Event, State, Status, decide};
-use loop_core::event_line::line;
+use loop_core::event_line::{iteration_words, line};
 use loop_core::workflow::model::Workflow;
 
 /// Returns what a run that is wanted would do next, whether or not there is one.
@@ -54,8 +54,9 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::Baseline => "run every check once, before the first call".to_owned(),
         Effect::List => "read the list of items".to_owned(),
         Effect::Work(call) => {
-            let phase = &workflow.phases[call.phase].name;
-            format!("start call {}: {phase}, iteration {}", call.number, call.iteration)
+            let phase = &workflow.phases[call.phase];
+            let iteration = iteration_words(phase, call.iteration);
+            format!("start call {}: {}{iteration}", call.number, phase.name)
         }
         Effect::Collect(call) => format!("find out how call {} ended", call.number),
         Effect::Contain => "stop leftover processes of a call".to_owned(),
@@ -64,7 +65,7 @@ fn intent(workflow: &Workflow, effect: &Effect) -> String {
         Effect::Land => "merge the work".to_owned(),
         Effect::ProveMerge => "prove the merged tree".to_owned(),
         Effect::Move(merge) => format!("move {} to the merge", merge.into),
-        Effect::Look => "look whether the work is merged".to_owned(),
+        Effect::Look => "check whether the work is merged".to_owned(),
         Effect::Confirm => "check whether the approval is still valid".to_owned(),
         Effect::Sleep { until, why } => format!("wait until {until}: {why}"),
         Effect::Ask(question) => format!("ask: {}", question.text),

@@ -109,7 +109,7 @@ impl RunInput {
 
     pub(crate) fn sentence(text: String) -> anyhow::Result<RunInput> {
         if text.trim().is_empty() {
-            return Err(Refusal::usage("the input is empty", "loop run \"what to build\""));
+            return Err(Refusal::usage("the input is empty", NO_INPUT_STEP));
         }
         // It is written down wherever the run is named.
         let text = redact(&text).into_owned();
@@ -153,6 +153,9 @@ impl RunInput {
     }
 
     pub(crate) fn document(caller: &Caller, project: &Path, name: &str) -> anyhow::Result<RunInput> {
+        if name.trim().is_empty() {
+            return Err(Refusal::usage("the input is empty", NO_INPUT_STEP));
+        }
         let path = caller.dir.join(name);
         let unreadable = |why: String| {
             Refusal::usage(format!("{name} {why}"), NextStep::by_hand("name a text file that can be read"))

@@ -161,12 +161,17 @@ pub(crate) fn find(
         done: planning::done(&phase),
         ..Beginning::default()
     };
+    if known.is_some() && beginning.requirements.is_empty() {
+        warnings.push(format!(
+            "{ROADMAP} names no requirements and no success criteria for phase {number}; only its goal is verified"
+        ));
+    }
     if config.verifier == Some(false) {
         beginning.off = without_verifier(workflow);
     }
     // One that is there and cannot be read is a person's all the same.
     let state = planning::readable(project, STATE);
-    warnings.extend(state.as_ref().err().map(|why| format!("{STATE} {why}; it is left as it is")));
+    warnings.extend(state.as_ref().err().map(|why| format!("{STATE} {why}; it is not changed")));
     let state_file = (state == Ok(None)).then(|| state_file::rebuilt(&phases, &number, today));
     warnings
         .extend(state_file.as_ref().map(|_| format!("{STATE} was missing and is rebuilt from {ROADMAP}")));

@@ -91,7 +91,7 @@ pub(crate) fn create(
     Ok(())
 }
 
-/// Agents stage everything they see; what a mirror writes is none of theirs.
+/// Agents stage everything they see; what a mirror writes is not theirs.
 pub(crate) fn exclude_mirror(git: &Git, workflow: &Workflow) -> anyhow::Result<()> {
     let excluded = mirror::paths(workflow, git.work_tree());
     git.exclude(&excluded.iter().map(String::as_str).collect::<Vec<_>>())?;

@@ -4,6 +4,7 @@
 use crate::measure::checks::run_checks::{judged, tests};
 use crate::measure::counts::CountReader;
 use loop_core::engine::{CheckOutcome, Tests};
+use loop_core::event_line;
 use loop_core::workflow::model::{Check, Workflow};
 use loop_supervise::foreground;
 use std::collections::BTreeMap;
@@ -29,16 +30,9 @@ impl Once {
 
     /// Returns what it came to, in a few words.
     pub(crate) fn words(&self) -> String {
-        let tests = match &self.tests {
-            Some(it) if it.total == 0 => " (0 tests ran)".to_owned(),
-            Some(it) => format!(", {} of {} tests pass", it.passing, it.total),
-            None => String::new(),
-        };
-        match &self.outcome {
-            CheckOutcome::Passed => format!("{} passes{tests}", self.name),
-            CheckOutcome::Failed(why) => format!("{} fails ({why})", self.name),
-            CheckOutcome::Skipped => format!("{} has no command", self.name),
-        }
+        let ran_none = self.is_passed() && self.tests.as_ref().is_some_and(|it| it.total == 0);
+        let none = if ran_none { " (0 tests ran)" } else { "" };
+        format!("{} {}{none}", self.name, event_line::result(&self.outcome, self.tests.as_ref(), ""))
     }
 }
 

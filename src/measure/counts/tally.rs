@@ -2,6 +2,7 @@
 //! on which lines of the log that was said. Everything here has a bound, so that a log of any
 //! length is read in constant memory.
 
+use loop_core::proof::runner_lines::{COUNT_LIMIT, SummaryCounts};
 use std::collections::BTreeSet;
 
 /// More names of failing tests are not kept: a person reads the first few, and a phase that starts
@@ -10,9 +11,6 @@ pub(super) const NAMES_LIMIT: usize = 500;
 
 /// More characters of a name are not kept: parametrised tests may carry their whole input.
 pub(super) const NAME_LENGTH_LIMIT: usize = 300;
-
-/// No count is larger, so that the sum of three of them fits a `u32`.
-const COUNT_LIMIT: u32 = 1_000_000_000;
 
 /// The names of failing tests: sorted, each once. Of too many the first in order are kept, so what
 /// is kept does not depend on the order in which tests ran.
@@ -68,6 +66,13 @@ impl LogTally {
     }
 }
 
+impl From<SummaryCounts> for LogTally {
+    fn from(counts: SummaryCounts) -> LogTally {
+        let SummaryCounts { passed, failed, skipped } = counts;
+        LogTally { passing: passed, failing: failed, skipped, failed: FailedNames::default() }
+    }
+}
+
 /// What a reader found in a log, and where: the number of its first and of its last line.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LogFinding {
@@ -115,27 +120,6 @@ impl Sum {
     }
 }
 
-/// Reads a count: digits and nothing else.
-pub(super) fn count(text: &str) -> Option<u32> {
-    let digits = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    digits.then(|| text.parse().map_or(COUNT_LIMIT, |it: u32| it.min(COUNT_LIMIT)))
-}
-
-/// Reads `2 failed, 1 timed out` as amounts and their words; nothing if any part is otherwise.
-pub(super) fn amounts<'a>(text: &'a str, separator: &str) -> Option<Vec<(u32, &'a str)>> {
-    let amount = |part: &'a str| {
-        let (number, word) = part.trim().split_once(' ')?;
-        Some((count(number)?, word.trim()))
-    };
-    text.split(separator).map(amount).collect()
-}
-
-/// Adds up the amounts whose word is one of those given.
-pub(super) fn amount_of(amounts: &[(u32, &str)], words: &[&str]) -> u32 {
-    let wanted = amounts.iter().filter(|(_, word)| words.contains(word));
-    wanted.fold(0, |sum: u32, (number, _)| sum.saturating_add(*number).min(COUNT_LIMIT))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,7 +135,5 @@ mod tests {
             LogTally { passing: u32::MAX, failing: u32::MAX, skipped: u32::MAX, ..LogTally::default() };
         tally.add(&tally.clone());
         assert_eq!((tally.passing, tally.total()), (COUNT_LIMIT, 3 * COUNT_LIMIT));
-        assert_eq!(count("99999999999999999999"), Some(COUNT_LIMIT));
-        assert_eq!((count(""), count("-1"), count("1.5")), (None, None, None));
     }
 }

@@ -64,7 +64,7 @@ impl Prover {
         self.start_with(step, Vec::new())
     }
 
-    /// Starts a prover that goes on to the end of the proof, or finds the one that is at this step.
+    /// Starts a prover that continues to the end of the proof, or finds the one that is at this step.
     pub(crate) fn start_to_the_end(&self, step: ProofStep) -> Result<Pending, ProofError> {
         let then: Vec<ProofStep> = ProofStep::ALL.into_iter().filter(|it| step < *it).collect();
         let rest: Option<f64> = then.iter().map(|it| self.expected_s(*it)).sum();

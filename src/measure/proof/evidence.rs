@@ -19,6 +19,7 @@ impl Prover {
             let found = known.iter().find(|it| it.step == step);
             found.map_or(StepOutcome::NotRun(NotRun::Skipped), |it| it.outcome.clone())
         };
+        let clean = known.iter().find(|it| it.step == ProofStep::Clean);
         let canary = known.iter().find(|it| it.step == ProofStep::Canary);
         let overlay = known.iter().find(|it| it.step == ProofStep::Overlay);
         // The run of G may be E's own, which cost nothing more.
@@ -43,11 +44,8 @@ impl Prover {
             canary: canary.map(|it| it.canary.clone()).unwrap_or_default(),
             not_judged: overlay.map(|it| it.not_judged.clone()).unwrap_or_default(),
             changed_protected: self.changed_protected()?,
-            changed_folders: known
-                .iter()
-                .find(|it| it.step == ProofStep::Clean)
-                .map(changed_folders)
-                .unwrap_or_default(),
+            changed_folders: clean.map(changed_folders).unwrap_or_default(),
+            left_out_programs: clean.map(|it| it.left_out.clone()).unwrap_or_default(),
             changed_tools: changed_tools(&known),
             waivers: Vec::new(),
             allowed: Vec::new(),

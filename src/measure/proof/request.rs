@@ -103,6 +103,9 @@ pub(crate) struct StepResult {
     /// A0 only: files of the tree that its checks write, seen while no agent was at work.
     #[serde(default)]
     pub(crate) written_by_checks: Vec<String>,
+    /// A0 only: no agent was at work while it was taken.
+    #[serde(default)]
+    pub(crate) is_undisturbed: bool,
     /// A0 only: the fingerprint of the caches that it left.
     pub(crate) cache: Option<String>,
     pub(crate) not_judged: Vec<NotJudged>,
@@ -134,6 +137,7 @@ impl StepResult {
             canary_names: BTreeMap::new(),
             canary_programs: BTreeMap::new(),
             written_by_checks: Vec::new(),
+            is_undisturbed: false,
             cache: None,
             not_judged: Vec::new(),
             changed_protected: Vec::new(),
@@ -182,7 +186,7 @@ pub(crate) enum ProofError {
 
 impl ProofError {
     /// Returns what is said where there is no room for a step, which is nothing that the work is to blame
-    /// for: it goes on when there is.
+    /// for: it continues when there is.
     pub(crate) fn disk_full(&self) -> Option<String> {
         use std::io::ErrorKind::{QuotaExceeded, StorageFull};
         match self {

@@ -16,6 +16,7 @@ use super::git_dir::places;
 pub(crate) use super::git_error::GitError;
 use super::git_error::plainly;
 use super::git_text::bytes_to_path;
+use super::view_settings::ViewSettings;
 use loop_supervise::exchange::{ExchangeResult, converse};
 use loop_supervise::git_variables::reaches_our_git;
 use std::ffi::{OsStr, OsString};
@@ -25,6 +26,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Looking at a very large tree for the first time reads every file of it; two minutes are enough for
@@ -77,6 +79,8 @@ pub(crate) struct Git {
     common_dir: PathBuf,
     overrides: Vec<OsString>,
     environment: Vec<(&'static str, OsString)>,
+    /// The settings of a view, which must be those that it was opened with.
+    settings: Option<Arc<ViewSettings>>,
     time_most: Duration,
     output_most: usize,
 }
@@ -148,6 +152,7 @@ impl Git {
             common_dir: PathBuf::new(),
             overrides: Vec::new(),
             environment,
+            settings: None,
             time_most: TIME_MOST,
             output_most: OUTPUT_MOST,
         })
@@ -221,6 +226,16 @@ impl Git {
         git
     }
 
+    /// Returns the same place under the settings of a view.
+    pub(super) fn under(&self, settings: ViewSettings) -> Git {
+        Git { settings: Some(Arc::new(settings)), ..self.clone() }
+    }
+
+    /// Fails where somebody changed the settings of the view.
+    pub(super) fn check_settings(&self) -> Result<(), GitError> {
+        self.settings.as_ref().map_or(Ok(()), |it| it.check())
+    }
+
     /// Returns the same repository with another folder as its working tree.
     pub(crate) fn at(&self, work_tree: &Path) -> Git {
         let mut git = self.with(vec![("GIT_WORK_TREE", work_tree.as_os_str().to_owned())]);
@@ -292,6 +307,7 @@ impl Git {
 
     /// Starts git in a process group of its own, so that whatever it starts can be ended with it.
     fn spawn(&self, arguments: &[OsString], with_input: bool) -> Result<Child, GitError> {
+        self.check_settings()?;
         #[cfg(test)]
         STARTED.with(|it| it.set(it.get() + 1));
         #[expect(clippy::disallowed_methods, reason = "the one function that runs git")]

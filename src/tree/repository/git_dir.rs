@@ -21,8 +21,8 @@ pub(crate) struct Places {
 /// Returns where the parts of a repository are, if it is a plain one and all of it is ours.
 pub(crate) fn places(folder: &Path) -> Option<Places> {
     let top = folder.canonicalize().ok()?;
-    let dot = top.join(".git");
-    if fs::symlink_metadata(&dot).ok()?.is_symlink() {
+    let dot_git = top.join(".git");
+    if fs::symlink_metadata(&dot_git).ok()?.is_symlink() {
         return None;
     }
     let git_dir = own(&top)?.canonicalize().ok()?;
@@ -34,17 +34,17 @@ pub(crate) fn places(folder: &Path) -> Option<Places> {
     // Git refuses the repository of another user, whose settings could start programs.
     let user = rustix::process::geteuid().as_raw();
     let is_ours = |it: &PathBuf| fs::symlink_metadata(it).is_ok_and(|it| it.uid() == user);
-    let owned = [&top, &dot, &git_dir, &common_dir].into_iter().all(is_ours);
+    let owned = [&top, &dot_git, &git_dir, &common_dir].into_iter().all(is_ours);
     (is_whole && owned).then_some(Places { top, git_dir, common_dir })
 }
 
 /// The folder with this working tree's HEAD and index.
 pub(crate) fn own(top: &Path) -> Option<PathBuf> {
-    let dot = top.join(".git");
-    if fs::symlink_metadata(&dot).ok()?.is_dir() {
-        return Some(dot);
+    let dot_git = top.join(".git");
+    if fs::symlink_metadata(&dot_git).ok()?.is_dir() {
+        return Some(dot_git);
     }
-    let link = files::read(&dot, LINK_MOST).ok()?;
+    let link = files::read(&dot_git, LINK_MOST).ok()?;
     Some(top.join(bytes_to_path(link.strip_prefix(b"gitdir: ")?.trim_ascii_end())))
 }
 
@@ -82,16 +82,16 @@ mod tests {
     #[test]
     fn what_is_no_plain_repository_is_left_to_git() {
         let sample = Sample::committed();
-        let dot = sample.top().join(".git");
-        fs::rename(&dot, sample.top().join("elsewhere")).unwrap();
+        let dot_git = sample.top().join(".git");
+        fs::rename(&dot_git, sample.top().join("elsewhere")).unwrap();
         assert!(Git::reopen(&sample.top()).is_err());
-        std::os::unix::fs::symlink("elsewhere", &dot).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &dot_git).unwrap();
         let before = STARTED.get();
         let _git_decides = Git::reopen(&sample.top());
         assert_eq!(STARTED.get() - before, 1);
-        fs::remove_file(&dot).unwrap();
-        fs::rename(sample.top().join("elsewhere"), &dot).unwrap();
-        fs::remove_file(dot.join("HEAD")).unwrap();
+        fs::remove_file(&dot_git).unwrap();
+        fs::rename(sample.top().join("elsewhere"), &dot_git).unwrap();
+        fs::remove_file(dot_git.join("HEAD")).unwrap();
         assert!(Git::reopen(&sample.top()).is_err());
     }
 }

@@ -18,10 +18,15 @@ pub(crate) enum GitError {
     #[error("git {arguments} printed more than {} MiB; ignore generated files with .gitignore", most >> 20)]
     TooMuchOutput { arguments: String, most: usize },
     #[error(
-        "object {object} ({}) is not what its id says: .git/objects is damaged, or somebody wrote into it; bring it back with git fetch --refetch or from a fresh clone",
+        "object {object} ({}) is not what its id says: .git/objects is damaged, or was written into; restore it with git fetch --refetch or from a fresh clone",
         path.display()
     )]
     Forged { object: String, path: PathBuf },
+    #[error(
+        "{} was changed, so git could have started a program of somebody else's; it was written again",
+        path.display()
+    )]
+    Altered { path: PathBuf },
     #[error("{doing} {}: {source}", path.display())]
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
 }
@@ -37,6 +42,7 @@ impl GitError {
             | GitError::TimedOut { .. }
             | GitError::TooMuchOutput { .. }
             | GitError::Forged { .. }
+            | GitError::Altered { .. }
             | GitError::File { .. } => false,
         }
     }

@@ -1,11 +1,12 @@
 //! The head of a run's journal, kept in the repository that the run works on: whoever puts back an older
-//! copy of the home, or writes its history anew, has to change this ref as well. It is a small blob
+//! copy of the home, or rewrites its history, has to change this ref as well. It is a small blob
 //! under `refs/loop/journal/<run>`, written whenever a run stops and compared when it continues.
 //! Somebody who rewrites both is found only by a record or a signature that is kept elsewhere.
 
 use super::git::{Git, GitError};
+use std::collections::BTreeSet;
 
-/// Two numbers and a hash; what is longer is none of ours.
+/// Two numbers and a hash; a longer line is not ours.
 const TEXT_MOST: usize = 256;
 
 /// Keeps the head.
@@ -35,6 +36,13 @@ pub(crate) fn runs(git: &Git) -> Result<Vec<String>, GitError> {
     let found = git.run(["for-each-ref", "--format=%(refname)", FOLDER])?;
     let found = String::from_utf8_lossy(&found).into_owned();
     Ok(found.lines().filter_map(|it| it.strip_prefix(FOLDER)).map(str::to_owned).collect())
+}
+
+/// Returns the runs that have a ref of any kind here: those that never stopped, too.
+pub(crate) fn every_run(git: &Git) -> Result<BTreeSet<String>, GitError> {
+    let found = git.run(["for-each-ref", "--format=%(refname)", "refs/loop/"])?;
+    let found = String::from_utf8_lossy(&found).into_owned();
+    Ok(found.lines().filter_map(|it| it.split('/').nth(3)).map(str::to_owned).collect())
 }
 
 const FOLDER: &str = "refs/loop/journal/";

@@ -2,6 +2,7 @@
 //! else holds its lock, how to read what it prints, and the head of a journal that is kept as a ref. What is
 //! in the working tree belongs to `status/`.
 
+pub(crate) mod commit_name;
 pub(crate) mod git;
 pub(crate) mod git_dir;
 mod git_error;
@@ -9,3 +10,4 @@ pub(crate) mod git_lock;
 pub(crate) mod git_text;
 pub(crate) mod journal_head;
 pub(crate) mod pinned;
+mod view_settings;

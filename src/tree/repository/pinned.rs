@@ -13,25 +13,10 @@
 
 use super::git::{Git, GitError};
 use super::git_text::{is_object_id, single_line};
+use super::view_settings::{COPIED_SETTINGS, FoundSettings, ViewSettings};
 use loop_base::files;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-
-/// What decides how bytes become blobs, and starts no program.
-const COPIED_SETTINGS: [&str; 11] = [
-    "core.attributesfile",
-    "core.autocrlf",
-    "core.eol",
-    "core.excludesfile",
-    "core.filemode",
-    "core.ignorecase",
-    "core.precomposeunicode",
-    "core.sparsecheckout",
-    "core.sparsecheckoutcone",
-    "core.symlinks",
-    "extensions.objectformat",
-];
 
 /// Rules that people write are some kilobytes; 4 MiB is a generated file.
 const RULES_MOST: usize = 4 << 20;
@@ -53,11 +38,16 @@ impl Pinned {
     /// Opens the view that is kept in `folder`, and makes it if it is not there. One process at a
     /// time may use a folder.
     pub(crate) fn open(repository: &Git, folder: &Path) -> Result<Pinned, GitError> {
-        if !folder.join("config").exists() {
-            create(repository, folder)?;
-        }
+        let settings = match ViewSettings::find(folder)? {
+            FoundSettings::Ours(settings) => settings,
+            FoundSettings::Missing => created(repository, folder)?,
+            FoundSettings::Altered => {
+                created(repository, folder)?;
+                return Err(GitError::Altered { path: folder.join("config") });
+            }
+        };
         let path = |name: &str| folder.join(name).into_os_string();
-        let view = repository.durable().with(vec![
+        let view = repository.durable().under(settings).with(vec![
             ("GIT_DIR", folder.as_os_str().to_owned()),
             ("GIT_INDEX_FILE", path("index")),
             ("GIT_OBJECT_DIRECTORY", repository.common_dir().join("objects").into_os_string()),
@@ -92,6 +82,7 @@ impl Pinned {
 
     /// Writes such a file.
     pub(crate) fn note(&self, name: &str, content: &[u8]) -> Result<(), GitError> {
+        self.view.check_settings()?;
         write(&self.beside(name), content)
     }
 
@@ -138,15 +129,20 @@ impl Pinned {
 
     /// Lets the view's HEAD name a commit, or none.
     pub(crate) fn point_at(&self, commit: Option<&str>) -> Result<(), GitError> {
+        self.view.check_settings()?;
         let text = commit.map_or(UNBORN.to_owned(), |it| format!("{it}\n"));
         write(&self.folder.join("HEAD"), text.as_bytes())
     }
 }
 
-fn create(repository: &Git, folder: &Path) -> Result<(), GitError> {
-    for part in ["objects", "refs", "info"] {
-        let path = folder.join(part);
-        let made = files::private_folder(&path);
+/// Makes the view, or what is missing of it, and returns its settings.
+fn created(repository: &Git, folder: &Path) -> Result<ViewSettings, GitError> {
+    let parts = ["objects", "refs", "info"].map(|it| folder.join(it));
+    for path in [folder.to_owned()].into_iter().chain(parts) {
+        // An agent can put a file or a link in the place of a folder of ours.
+        let in_the_way = fs::symlink_metadata(&path).is_ok_and(|it| !it.is_dir());
+        let cleared = if in_the_way { fs::remove_file(&path) } else { Ok(()) };
+        let made = cleared.and_then(|()| files::private_folder(&path));
         made.map_err(|source| GitError::File { doing: "creating", path, source })?;
     }
     write(&folder.join("HEAD"), UNBORN.as_bytes())?;
@@ -163,18 +159,23 @@ fn create(repository: &Git, folder: &Path) -> Result<(), GitError> {
     }
     // Its presence says that the folder is complete, so it comes last and whole.
     let listing = repository.run(["config", "--list", "-z"])?;
-    write(&folder.join("config"), &configuration(&listing))
+    write(&folder.join("config"), &configuration(&listing))?;
+    match ViewSettings::find(folder)? {
+        FoundSettings::Ours(settings) => Ok(settings),
+        FoundSettings::Missing | FoundSettings::Altered => {
+            Err(GitError::Altered { path: folder.join("config") })
+        }
+    }
 }
 
 /// Replaces a file as a whole: whoever is killed in between leaves the one before, and git takes a
 /// folder with half a HEAD for no repository.
 fn write(path: &Path, content: &[u8]) -> Result<(), GitError> {
-    let beside = path.with_extension("part");
-    let written = || {
-        files::ours().write(true).create(true).truncate(true).open(&beside)?.write_all(content)?;
-        fs::rename(&beside, path)
-    };
-    written().map_err(|source| GitError::File { doing: "writing", path: path.to_owned(), source })
+    files::replace_ours_bytes(path, content).map_err(|source| GitError::File {
+        doing: "writing",
+        path: path.to_owned(),
+        source,
+    })
 }
 
 /// The configuration of the view, from a listing of the user's.

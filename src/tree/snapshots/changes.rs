@@ -1,7 +1,8 @@
 //! What lies between two trees: which files, how many commits, which added lines, and the facts that
 //! conditions ask for. The comparing is git's; everything that judges the result is pure.
 
-use crate::tree::repository::git::GitError;
+use crate::tree::repository::commit_name::commit_of;
+use crate::tree::repository::git::{Git, GitError};
 use crate::tree::repository::git_text::{bytes_to_path, is_object_id, single_line};
 use crate::tree::repository::pinned::Pinned;
 use globset::GlobMatcher;
@@ -23,6 +24,8 @@ pub(crate) struct Change {
     pub(crate) kind: ChangeKind,
     /// The path names a commit of another repository.
     pub(crate) submodule: bool,
+    /// Only the mode differs.
+    pub(crate) mode_only: bool,
 }
 
 /// Counts the paths by how they differ.
@@ -75,14 +78,31 @@ pub(crate) fn commits_with_paths(
     let most = format!("--max-count={COMMITS_MOST}");
     let output = pinned.repository.run(["rev-list", &most, &range, "--"])?;
     let names = String::from_utf8_lossy(&output).lines().map(str::to_owned).collect::<Vec<_>>();
-    let mut found = Vec::new();
-    for commit in names {
-        let options = ["diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--root", "-m"];
-        let output = pinned.repository.run(options.into_iter().chain([checked(&commit), "--"]))?;
-        let paths = output.split(|it| *it == 0).filter(|it| !it.is_empty()).map(bytes_to_path).collect();
-        found.push((commit, paths));
+    names.into_iter().map(|it| paths_of(pinned, &it).map(|paths| (it, paths))).collect()
+}
+
+/// The paths that a commit touches.
+pub(crate) fn paths_of(pinned: &Pinned, commit: &str) -> Result<Vec<PathBuf>, GitError> {
+    let options = ["diff-tree", "-r", "-z", "--name-only", "--no-commit-id", "--root", "-m"];
+    let output = pinned.repository.run(options.into_iter().chain([checked(commit), "--"]))?;
+    Ok(output.split(|it| *it == 0).filter(|it| !it.is_empty()).map(bytes_to_path).collect())
+}
+
+/// The first parent of a commit; none of the first commit.
+pub(crate) fn parent(pinned: &Pinned, commit: &str) -> Result<Option<String>, GitError> {
+    commit_of(&pinned.repository, &format!("{}^", checked(commit)))
+}
+
+/// Whether a commit is part of the history of another.
+pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, GitError> {
+    if commit.is_empty() || of.is_empty() {
+        return Ok(false);
     }
-    Ok(found)
+    match git.run(["merge-base", "--is-ancestor", commit, of]) {
+        Ok(_) => Ok(true),
+        Err(GitError::Failed { code: Some(1), .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Says whether a line that `to_tree` has and `from_tree` has not matches. Attributes that declare
@@ -151,14 +171,14 @@ fn read_changes(output: &[u8]) -> Vec<Change> {
 
 fn read_change(header: &[u8], path: &[u8]) -> Option<Change> {
     let words: Vec<&[u8]> = header.strip_prefix(b":")?.split(|it| *it == b' ').collect();
-    let [old_mode, new_mode, _, _, letter] = words.as_slice() else { return None };
+    let [old_mode, new_mode, old, new, letter] = words.as_slice() else { return None };
     let kind = match letter.first()? {
         b'A' => ChangeKind::Added,
         b'D' => ChangeKind::Deleted,
         _ => ChangeKind::Modified,
     };
     let submodule = [old_mode, new_mode].iter().any(|it| **it == b"160000");
-    Some(Change { path: bytes_to_path(path), kind, submodule })
+    Some(Change { path: bytes_to_path(path), kind, submodule, mode_only: old == new })
 }
 
 /// The added lines of a diff without context. Hunks are measured by their headers, because an added
@@ -218,7 +238,7 @@ mod tests {
     use crate::tree::sample::Sample;
 
     fn change(path: &str, kind: ChangeKind) -> Change {
-        Change { path: path.into(), kind, submodule: false }
+        Change { path: path.into(), kind, submodule: false, mode_only: false }
     }
 
     #[test]
@@ -237,7 +257,7 @@ mod tests {
         let to = tree.status().unwrap();
         let expected = [
             change("a.txt", ChangeKind::Modified),
-            change("bits", ChangeKind::Modified),
+            Change { mode_only: true, ..change("bits", ChangeKind::Modified) },
             change("gone", ChangeKind::Deleted),
             change("odd \"name\n", ChangeKind::Added),
         ];

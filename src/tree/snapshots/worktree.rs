@@ -2,7 +2,7 @@
 //! made, looked at before every call, and removed.
 //!
 //! What is planned stands in the journal before anything is made, and making asks the world first at
-//! every step (the branch, the entry in git's books, the files), so whoever was killed in between is
+//! every step (the branch, the entry in git's list, the files), so whoever was killed in between is
 //! followed by somebody who finds what there is and makes only the rest. Nothing is written over
 //! that was not kept in a snapshot before.
 //!
@@ -11,6 +11,7 @@
 //! gone, empty or another's would make git, and the agent with it, take the repository above.
 
 use super::snapshot;
+use crate::tree::repository::commit_name::commit_of;
 use crate::tree::repository::git::{Git, GitError};
 use crate::tree::repository::git_dir;
 use crate::tree::repository::git_text::{bytes_to_path, single_line};
@@ -97,7 +98,7 @@ pub(crate) fn plan(git: &Git, run: &str, branch: &str) -> anyhow::Result<Worktre
     })
 }
 
-/// Plans to go on in a branch that somebody else began, in the folder that they had; `None` where there is no such
+/// Plans to continue in a branch that somebody else began, in the folder that they had; `None` where there is no such
 /// branch.
 pub(crate) fn plan_existing(git: &Git, branch: &str, place: &str) -> anyhow::Result<Option<Worktree>> {
     let name = place.strip_prefix(FOLDER).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
@@ -137,16 +138,16 @@ pub(crate) fn reserve(plan: &Worktree) -> Result<(), Misplaced> {
     walk(plan).map(drop)
 }
 
-/// Makes whatever of the worktree is missing. `run` names its snapshots and `books` is where they
+/// Makes whatever of the worktree is missing. `run` names its snapshots and `view` is where they
 /// are prepared.
-pub(crate) fn ensure(plan: &Worktree, run: &str, books: &Path) -> anyhow::Result<()> {
+pub(crate) fn ensure(plan: &Worktree, run: &str, view: &Path) -> anyhow::Result<()> {
     let git = Git::open(Path::new(&plan.root))?;
     reserve(plan)?;
     // What somebody has in a worktree of their own stays as it is.
     if !(plan.existing && verify(plan).is_ok()) {
         ensure_branch(&git, plan)?;
         ensure_entry(&git, plan)?;
-        fill(plan, run, books)?;
+        fill(plan, run, view)?;
     }
     verify(plan)?;
     // A power loss must not leave a journal that says "made" and files that are empty.
@@ -201,12 +202,12 @@ fn ensure_entry(git: &Git, plan: &Worktree) -> anyhow::Result<()> {
 }
 
 /// Writes the files. Whatever lies there already is kept first, since somebody may have put it there.
-fn fill(plan: &Worktree, run: &str, books: &Path) -> anyhow::Result<()> {
+fn fill(plan: &Worktree, run: &str, view: &Path) -> anyhow::Result<()> {
     let place = Path::new(&plan.place);
     let git = Git::open(place)?;
     let found = fs::read_dir(place)?.filter_map(Result::ok).any(|it| it.file_name() != ".git");
     if found {
-        let mut tree = WorkingTree::open(Pinned::open(&git, books)?, Ours::read::<&str>(&[])?)?;
+        let mut tree = WorkingTree::open(Pinned::open(&git, view)?, Ours::read::<&str>(&[])?)?;
         let status = tree.status()?;
         snapshot::take(&tree.pinned, &status, run)?;
     }
@@ -402,16 +403,6 @@ pub(crate) fn entries(git: &Git) -> Result<Vec<WorktreeEntry>, GitError> {
 /// Returns the branch that is checked out, where one is.
 fn current_branch(git: &Git) -> Result<Option<String>, GitError> {
     match git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]) {
-        Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
-        Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns the commit that a name stands for, where there is one.
-pub(crate) fn commit_of(git: &Git, name: &str) -> Result<Option<String>, GitError> {
-    let asked = format!("{name}^{{commit}}");
-    match git.run(["rev-parse", "--quiet", "--verify", "--end-of-options", &asked]) {
         Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
         Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
         Err(error) => Err(error),

@@ -13,6 +13,8 @@ pub(crate) struct GitStatus {
     pub(crate) differing: BTreeSet<PathBuf>,
     /// Those of them that this HEAD does not hold at all.
     pub(crate) added: BTreeSet<PathBuf>,
+    /// Those of them that our index does not hold at all.
+    pub(crate) lacking: BTreeSet<PathBuf>,
     /// Paths that our index does not hold. A nested repository ends in a slash.
     pub(crate) untracked: BTreeSet<PathBuf>,
 }
@@ -37,6 +39,9 @@ pub(crate) fn read_status(output: &[u8]) -> GitStatus {
             [b'1', b' ', index, file, ..] => {
                 if *index == b'A' {
                     status.added.insert(path.clone());
+                }
+                if *index == b'D' {
+                    status.lacking.insert(path.clone());
                 }
                 if *index != b'.' {
                     status.differing.insert(path.clone());
@@ -64,13 +69,15 @@ mod tests {
         let same = "N... 100644 100644 100644 1111 1111";
         let output = format!(
             "1 .M {same} edited file\x001 A. {same} added\x001 MM {same} both\x001 .D {same} gone\x00\
+             1 D. {same} forced\x00\
              u UU N... 100644 100644 100644 100644 1 2 3 a b\x00? odd\nname\x00? nested/\x00"
         );
         let set = |names: &[&str]| names.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
         let expected = GitStatus {
             changed: set(&["edited file", "both", "gone", "a b"]),
-            differing: set(&["added", "both", "a b"]),
+            differing: set(&["added", "both", "a b", "forced"]),
             added: set(&["added"]),
+            lacking: set(&["forced"]),
             untracked: set(&["odd\nname", "nested/"]),
         };
         assert_eq!(read_status(output.as_bytes()), expected);

@@ -39,9 +39,9 @@ impl StatFingerprint {
         skips: impl Fn(&Path) -> bool,
     ) -> Option<StatFingerprint> {
         let began = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
-        let mut still = Reading { hash: Sha256::new(), newest: 0, entries: 0 };
+        let mut reading = Reading { hash: Sha256::new(), newest: 0, entries: 0 };
         for path in beside {
-            still.note(path, fs::metadata(path).ok().as_ref());
+            reading.note(path, fs::metadata(path).ok().as_ref());
         }
         let mut folders = vec![PathBuf::new()];
         while let Some(folder) = folders.pop() {
@@ -60,16 +60,16 @@ impl StatFingerprint {
                     continue;
                 }
                 let found = fs::symlink_metadata(top.join(&path)).ok()?;
-                still.note(&path, Some(&found));
+                reading.note(&path, Some(&found));
                 if found.is_dir() {
                     folders.push(path);
                 }
             }
-            if still.entries > ENTRIES {
+            if reading.entries > ENTRIES {
                 return None;
             }
         }
-        Some(StatFingerprint { digest: still.hash.finalize().into(), newest: still.newest, began })
+        Some(StatFingerprint { digest: reading.hash.finalize().into(), newest: reading.newest, began })
     }
 
     /// Returns whether nothing can have changed between this reading and a later one.

@@ -1,6 +1,6 @@
 //! What the last status of a tree leaves to the next controller, so that continuing after a crash does
 //! not ask git everything again: one page beside the index it speaks of. It is taken away before
-//! anything that it describes is touched and written anew afterwards, and it counts only while the
+//! anything that it describes is touched and written again afterwards, and it counts only while the
 //! index is the very file that it was written for.
 //!
 //! The page is a cache. Whatever is wrong with it, git is asked as if there were none.
@@ -30,7 +30,7 @@ const PATHS_MOST: usize = 2_000;
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Page {
     pub(crate) status: TreeStatus,
-    pub(crate) still: Option<StatFingerprint>,
+    pub(crate) fingerprint: Option<StatFingerprint>,
     pub(crate) staged: Option<(StagedKey, Vec<PathBuf>)>,
 }
 

@@ -93,7 +93,7 @@ pub(super) fn adopt(pinned: &Pinned) -> Result<(), GitError> {
     }
 }
 
-/// Makes the index anew from HEAD; every file will be read at the next look.
+/// Makes the index again from HEAD; every file will be read at the next look.
 pub(super) fn rebuild(pinned: &Pinned, ours: &Ours) -> Result<(), GitError> {
     let _may_be_absent = fs::remove_file(pinned.index());
     match head(&pinned.repository)?.0 {

@@ -19,7 +19,7 @@ use super::view_index::{self, Update};
 use crate::tree::repository::git::{Git, GitError};
 use crate::tree::repository::git_text::{bytes_to_path, listed_paths, single_line};
 use crate::tree::repository::pinned::{Pinned, head};
-use crate::tree::status::git_status::read_status;
+use crate::tree::status::git_status::{GitStatus, read_status};
 use crate::tree::status::included_files::{PathContent, admit, find, named};
 use crate::tree::status::stat_fingerprint::StatFingerprint;
 use crate::tree::status::status_cache::{self, Page};
@@ -61,13 +61,13 @@ pub(crate) struct WorkingTree {
 }
 
 impl WorkingTree {
-    /// Begins to watch the tree of this repository, with its books in `folder`.
+    /// Begins to watch the tree of this repository, with its own index and cached status in `folder`.
     pub(crate) fn watch(repository: &Git, folder: &Path, ours: Ours) -> Result<WorkingTree, GitError> {
         WorkingTree::open(Pinned::open(repository, folder)?, ours)
     }
 
     /// Begins to watch a tree. The index is taken from the user's at first, so that files which are
-    /// known to be unchanged need not be read. One that was watched before is known from its books.
+    /// known to be unchanged need not be read. One that was watched before is known from these.
     pub(crate) fn open(pinned: Pinned, ours: Ours) -> Result<WorkingTree, GitError> {
         let mut tree = WorkingTree {
             pinned,
@@ -84,7 +84,7 @@ impl WorkingTree {
         };
         if let Some(page) = status_cache::read(&tree.pinned, tree.ours.patterns()) {
             (tree.tree, tree.staged) = (Some(page.status.tree.clone()), page.staged);
-            tree.last = page.still.map(|it| (it, page.status));
+            tree.last = page.fingerprint.map(|it| (it, page.status));
             return Ok(tree);
         }
         if !tree.pinned.index().exists() {
@@ -106,25 +106,25 @@ impl WorkingTree {
 
     /// Returns how the tree stands.
     pub(crate) fn status(&mut self) -> Result<TreeStatus, GitError> {
-        let still = self.stand();
+        let fingerprint = self.fingerprint();
         let (commit, branch) = head(&self.pinned.repository)?;
-        if let Some(status) = self.same(still.as_ref(), &commit, &branch) {
+        if let Some(status) = self.same(fingerprint.as_ref(), &commit, &branch) {
             return Ok(status);
         }
         self.last = None;
         status_cache::forget(&self.pinned);
         let status = self.ask(commit, branch)?;
-        let page = Page { status, still, staged: self.staged.clone() };
+        let page = Page { status, fingerprint, staged: self.staged.clone() };
         status_cache::write(&self.pinned, self.ours.patterns(), &page);
-        self.last = page.still.map(|it| (it, page.status.clone()));
+        self.last = page.fingerprint.map(|it| (it, page.status.clone()));
         Ok(page.status)
     }
 
     /// Returns the last look, if nothing can have changed since; git is not started.
     pub(crate) fn unchanged(&self) -> Option<TreeStatus> {
-        let still = self.stand()?;
+        let fingerprint = self.fingerprint()?;
         let (commit, branch) = head(&self.pinned.repository).ok()?;
-        self.same(Some(&still), &commit, &branch)
+        self.same(Some(&fingerprint), &commit, &branch)
     }
 
     fn same(
@@ -139,7 +139,7 @@ impl WorkingTree {
     }
 
     /// How everything stands that a look depends on, HEAD aside.
-    fn stand(&self) -> Option<StatFingerprint> {
+    fn fingerprint(&self) -> Option<StatFingerprint> {
         let mut beside = vec![self.pinned.repository.git_dir().join("index")];
         beside.extend(self.pinned.shared_rules()?);
         StatFingerprint::read(self.pinned.repository.work_tree(), &beside, |path| self.ours.holds(path))
@@ -175,6 +175,7 @@ impl WorkingTree {
             }
         }
         update.put.extend(admitted);
+        update.put.extend(self.ignored_but_committed(&state));
         let mut extra: BTreeSet<PathBuf> =
             untracked.into_iter().filter(|it| !update.put.contains(*it)).cloned().collect();
         self.links.retain(|path, _| modules.iter().any(|(it, _)| it == path));
@@ -286,6 +287,15 @@ impl WorkingTree {
         Ok(links.filter_map(path).collect())
     }
 
+    /// Files that HEAD holds and our index does not, although they are there: somebody committed what git ignores,
+    /// which is never listed as untracked.
+    fn ignored_but_committed(&self, state: &GitStatus) -> Vec<PathBuf> {
+        let work_tree = self.pinned.repository.work_tree();
+        let is_ours = |it: &PathBuf| self.ours.holds(it) || self.is_generated(it);
+        let lacking = state.lacking.iter().filter(|it| !state.untracked.contains(*it) && !is_ours(it));
+        lacking.filter(|it| matches!(find(work_tree, it), PathContent::File(_))).cloned().collect()
+    }
+
     /// Paths of our index that HEAD does not hold and that are ignored. Our index remembers files that
     /// were untracked once; when a rule for them comes, git would not list them any more, so they have
     /// to be forgotten.
@@ -338,7 +348,7 @@ impl WorkingTree {
         for path in listed {
             if !self.modules.contains_key(&path) {
                 let place = self.pinned.repository.work_tree().join(&path);
-                // What git does not take for a working tree is none.
+                // What git does not take for a working tree does not count as one.
                 let Ok(repository) = self.pinned.repository.open_other(&place) else { continue };
                 let folder = self.pinned.beside("modules").join(submodules::folder_name(&path));
                 let nothing = Ours::read::<&str>(&[]).expect("no pattern is a bad one");

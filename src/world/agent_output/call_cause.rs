@@ -34,9 +34,9 @@ pub(crate) fn hands_on(row: &AgentRow, agent: &Agent, name: &str) -> bool {
 }
 
 /// Says where an agent misses a variable that is set here and was not handed on.
-pub(crate) fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>) -> String {
+pub(crate) fn not_handed_on(agent: &Agent, why: String, said: &AgentOutput) -> String {
     let row = agent.cli.row().filter(|it| !it.is_any_program());
-    let words = [why.as_str(), complaint.unwrap_or_default()].join(" ");
+    let words = [why.as_str(), said.complaint.as_deref().unwrap_or_default()].join(" ");
     let mut names = words.split(|it: char| !it.is_ascii_uppercase() && !it.is_ascii_digit() && it != '_');
     let is_missing = |it: &&str| {
         4 <= it.len()
@@ -46,12 +46,20 @@ pub(crate) fn not_handed_on(agent: &Agent, why: String, complaint: Option<&str>)
             && row.is_some_and(|row| !hands_on(row, agent, it))
     };
     match names.find(is_missing) {
-        Some(name) => format!(
-            "{why}; {name} is set here but not handed on: write pass_env = [\"{name}\"] in [agent], then loop run --reload"
-        ),
+        Some(name) => {
+            // What no further try mends is a question, which is answered first.
+            let is_asked = matches!(said.limit, Some(Limit::Credit | Limit::Auth | Limit::UnknownModel));
+            let answer = if is_asked { format!("{RETRY} and ") } else { String::new() };
+            format!(
+                "{why}; {name} is set here but not passed on: write pass_env = [\"{name}\"] in [agent], then {answer}loop run --reload"
+            )
+        }
         None => why,
     }
 }
+
+/// Tries the call again where the run asks about its agent.
+const RETRY: &str = "loop answer retry";
 
 /// Whether an agent that said nothing at all is one that waits for its provider without a word.
 pub(crate) fn waits_in_silence(workflow: &Workflow, said: &AgentOutput) -> bool {

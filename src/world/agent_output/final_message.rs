@@ -12,6 +12,7 @@ use loop_base::secret::redact;
 use loop_core::agent_table::Stream;
 use loop_core::agents;
 use loop_core::engine::Call;
+use loop_core::facts::FactName;
 use loop_core::prompt;
 use loop_core::report::{self, Expected, Report};
 use loop_core::workflow::model::{Agent, Protocol};
@@ -115,7 +116,8 @@ pub(crate) fn report(
         | Protocol::ExitSignal
         | Protocol::None => String::new(),
     };
-    let expected = Expected { phase: &phase.name, promise, prompt: &prompt };
+    let generates_tests = phase.asks_for(FactName::TestsGenerated.name());
+    let expected = Expected { phase: &phase.name, promise, prompt: &prompt, generates_tests };
     match &phase.report {
         Protocol::Json => {
             let written = files::text(&result_file(folder, call));

@@ -41,7 +41,7 @@ pub(crate) struct CallProgress {
     pub(crate) usage: Option<UsageSoFar>,
 }
 
-/// The output of a call that goes on.
+/// The output of a call that is running.
 pub(crate) struct LiveCall {
     file: Option<File>,
     reader: StreamReader,

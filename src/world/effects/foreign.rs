@@ -3,9 +3,10 @@
 //! it may have been a person, or the agent.
 
 use crate::deliver::land;
-use crate::deliver::train::merge::{is_ancestor, short, tip};
+use crate::deliver::train::merge::{short, tip};
+use crate::tree::changes::is_ancestor;
+use crate::tree::commit_name::commit_of;
 use crate::tree::git::{Git, GitError};
-use crate::tree::worktree::commit_of;
 use crate::world::before_call;
 use crate::world::real::Host;
 use loop_base::text::sanitise;
@@ -21,7 +22,7 @@ const SHOWN: &str = "-10";
 /// Where the branch is that the work of a run is for.
 pub(super) fn target_now(run: &Run) -> Option<String> {
     let (plan, target) = land::target(run).ok()?;
-    tip(&Git::open(Path::new(&plan.root)).ok()?, target).ok()?
+    tip(&Git::reopen(Path::new(&plan.root)).ok()?, target).ok()?
 }
 
 impl Host<'_> {
@@ -30,7 +31,7 @@ impl Host<'_> {
         let Station::Reported(turn) = &run.state.station else { return None };
         let from = before_call::of(&self.folder, &turn.call)?.target?;
         let (plan, branch) = land::target(run).ok()?;
-        let git = Git::open(Path::new(&plan.root)).ok()?;
+        let git = Git::reopen(Path::new(&plan.root)).ok()?;
         let to = tip(&git, branch).ok()?.unwrap_or_default();
         let is_known = from == to || self.is_landed(run, &git, &from, &to).unwrap_or_default();
         (!is_known).then(|| TargetMove { branch: branch.to_owned(), from, to })

@@ -309,14 +309,14 @@ fn commands_a_run_of_a_session_says_what_goes_on_with_it() {
 fn a_wrong_value_is_told_what_would_be_right() {
     let sandbox = Sandbox::new();
     let rows = [
-        ("--time", "2", "write 2m, 90s or 1h30m"),
+        ("--time", "2", "loop: --time 2: write 2m, 90s or 1h30m"),
         ("--time", "soon", "write 2m, 90s or 1h30m"),
         ("--budget", "-1", "write dollars above 0, such as 5 or 2.50"),
         ("--tokens", "-5", "write a whole number from 1, such as 5"),
         ("--max", "0", "write a whole number from 1, such as 5"),
         ("--max", "-3", "write a whole number from 1, such as 5"),
         ("--criteria", "few", "write a whole number from 1, such as 5"),
-        ("--on-question", "maybe", "[possible values: ask, wait, exit]"),
+        ("--on-question", "maybe", "--on-question maybe: write one of ask, wait, exit"),
         ("--preset", "tddd", "did you mean \"tdd\"?"),
         ("--check", "tests", "write NAME=COMMAND, as tests=\"cargo test\""),
         ("--check", "tests=", "write tests=\"cargo test\""),
@@ -334,4 +334,36 @@ fn a_wrong_value_is_told_what_would_be_right() {
         .exits(2)
         .says("one of red-to-green, new-test");
     assert_eq!(sandbox.status_if_any()["run"], serde_json::Value::Null, "nothing is recorded");
+}
+
+#[test]
+fn a_command_line_that_cannot_be_read_is_answered_with_what_is_wrong_and_the_help() {
+    let sandbox = Sandbox::new();
+    let rows: [(&[&str], &str, &str); 11] = [
+        (&["statu"], "there is no command \"statu\"; did you mean status?", "loop help"),
+        (&["queue", "ad"], "there is no command \"ad\"; did you mean add?", "loop help queue"),
+        (&["run", "--frob"], "there is no flag --frob here", "loop help run"),
+        (&["checks", "--jobs", "2"], "there is no flag --jobs here", "loop help checks"),
+        (&["run", "fix", "it"], "\"it\" is one word too many; put a sentence into quotes", "loop help run"),
+        (&["run", "--max"], "--max needs a value", "loop help run"),
+        (&["skip", "audit"], "missing: --reason <TEXT>", "loop help skip"),
+        (
+            &["run", "x", "--preset", "tdd", "--workflow", "y"],
+            "--preset and --workflow do not go together",
+            "loop help run",
+        ),
+        (&["completions", "zz"], "SHELL zz: write one of bash, elvish, fish", "loop help completions"),
+        (&["restore", "x"], "NUMBER x: write a whole number from 1", "loop help restore"),
+        (&["simulate", "--seed", "x"], "--seed x: write a whole number, such as 7", "loop help simulate"),
+    ];
+    for (typed, why, next) in rows {
+        let done = sandbox.run(typed).exits(2);
+        assert!(done.err.starts_with(&format!("loop: {why}")), "{typed:?}: {}", done.err);
+        assert!(done.err.ends_with(&format!("\nnext: {next}\n")), "{typed:?}: {}", done.err);
+    }
+    let empty = sandbox.run(&["run", "", "--agent-cmd", "true", "--check", "tests=true"]).exits(2);
+    empty.says("the input is empty\nnext: loop run \"what to build\" --agent-cmd true --check tests=true\n");
+    let done = sandbox.run(&["run", "--max", "x", "--json"]).exits(2);
+    let told: serde_json::Value = serde_json::from_str(&done.out).expect("one object");
+    assert_eq!((&told["next_step"], &told["exit"]), (&"loop help run".into(), &2.into()), "{told}");
 }

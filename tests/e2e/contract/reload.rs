@@ -101,7 +101,7 @@ fn reload_a_higher_limit_lets_it_go_on() {
 #[test]
 fn reload_flags_change_what_a_run_may_change_and_nothing_else() {
     let sandbox = capped("");
-    sandbox.run(&["run", "--tokens", "100"]).exits(2).says("does not tell what it uses");
+    sandbox.run(&["run", "--tokens", "100"]).exits(2).says("does not report what it uses");
     sandbox.run(&["run", "--budget", "5"]).exits(2).says("call_usd");
     sandbox.run(&["run", "--unverified"]).exits(2).says("--unverified is fixed");
     sandbox.run(&["run", "--promise", "OTHER"]).exits(2).says("--fresh");

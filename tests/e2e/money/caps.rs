@@ -13,8 +13,8 @@ fn a_budget_that_nobody_could_keep_is_refused() {
         let words = ["run", "a bridge", "--agent-cmd", &agent, "--unverified"];
         till.sandbox.run(&[&words[..], more].concat())
     };
-    run(&["--budget", "1"]).exits(2).says("command does not tell what a call costs").says("call_usd");
-    run(&["--tokens", "1000"]).exits(2).says("does not tell what it uses").says("--time");
+    run(&["--budget", "1"]).exits(2).says("command does not report what a call costs").says("call_usd");
+    run(&["--tokens", "1000"]).exits(2).says("does not report what it uses").says("--time");
     assert_eq!(till.sandbox.run(&["status", "--json"]).out.trim(), "{\"run\":null}", "nothing was begun");
 }
 

@@ -121,7 +121,7 @@ const URL_SAFE: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 const BASE32: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const BASE32_LOWER: &[u8] = b"abcdefghijklmnopqrstuvwxyz234567";
 
-/// Each alphabet with the bits of a character, and the bytes after which its characters begin anew.
+/// Each alphabet with the bits of a character, and the bytes after which its characters start over.
 const ALPHABETS: [(&[u8], usize, usize); 4] =
     [(STANDARD, 6, 3), (URL_SAFE, 6, 3), (BASE32, 5, 5), (BASE32_LOWER, 5, 5)];
 

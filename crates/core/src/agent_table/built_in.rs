@@ -64,6 +64,7 @@ static CLAUDE: AgentRow = AgentRow {
     waits_in_silence: false,
     reopen: Some("claude --resume {session}"),
     knows_preset_models: true,
+    family_words: &["opus", "sonnet", "haiku", "fable"],
     usage: UsageRow {
         cached: CachedInput::Beside,
         scope: UsageScope::Last,
@@ -97,6 +98,7 @@ static CODEX: AgentRow = AgentRow {
     waits_in_silence: false,
     reopen: Some("codex resume {session}"),
     knows_preset_models: false,
+    family_words: &[],
     usage: UsageRow {
         cached: CachedInput::Within,
         scope: UsageScope::Cumulative,
@@ -131,6 +133,7 @@ static GEMINI: AgentRow = AgentRow {
     waits_in_silence: false,
     reopen: Some("gemini --resume {session}"),
     knows_preset_models: false,
+    family_words: &[],
     usage: UsageRow {
         cached: CachedInput::Within,
         scope: UsageScope::Last,
@@ -183,6 +186,7 @@ static OPENCODE: AgentRow = AgentRow {
     waits_in_silence: true,
     reopen: Some("opencode --session {session}"),
     knows_preset_models: false,
+    family_words: &[],
     usage: UsageRow {
         cached: CachedInput::Beside,
         scope: UsageScope::Sum,
@@ -209,6 +213,7 @@ pub static COMMAND: AgentRow = AgentRow {
     reopen: None,
     // It may be a wrapper around anything, and is told what was asked for.
     knows_preset_models: true,
+    family_words: &[],
     usage: UsageRow {
         cached: CachedInput::Beside,
         scope: UsageScope::Last,

@@ -101,6 +101,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<&'static AgentRow, String> 
         waits_in_silence: file.waits_in_silence,
         reopen: file.reopen.as_deref().map(kept),
         knows_preset_models: false,
+        family_words: &[],
         usage: usage(stream),
         test: file.test.map(WiringFile::kept),
     })))

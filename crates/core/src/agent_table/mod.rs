@@ -5,13 +5,15 @@
 //!
 //! `row.rs` is what a row says (`usage_row.rs` about usage), `built_in.rs` the rows of ours that need code, `file.rs`
 //! reads a row from a file (those in `shipped/` are ours), and `stream_rules.rs` is how such a file describes a
-//! stream. `table.rs` is all of them with those of the user, and `chosen.rs` the one that a workflow names.
+//! stream. `table.rs` is all of them with those of the user, `chosen.rs` the one that a workflow names, and
+//! `model_family.rs` says which names mean one model.
 //! `test_wiring.rs` says how a test points each of them at a scripted model. Nothing here starts an agent or reads
 //! its stream.
 
 mod built_in;
 mod chosen;
 mod file;
+mod model_family;
 mod row;
 mod stream_rules;
 mod table;
@@ -20,6 +22,7 @@ mod usage_row;
 
 pub use built_in::COMMAND;
 pub use chosen::ChosenAgent;
+pub(crate) use model_family::is_same_family;
 pub use row::{AgentEnvironment, AgentRow, DescribedStart, Folder, LoginRow, Start, Stream};
 pub use stream_rules::{DescribedStream, ErrorRule, EventRule, ResultRule, ToolRule, UsageRule};
 pub use table::AgentTable;

@@ -28,6 +28,8 @@ pub struct AgentRow {
     pub reopen: Option<&'static str>,
     /// Whether the names of models in presets mean something to it.
     pub knows_preset_models: bool,
+    /// Words that name a family of models wherever they stand in a model's name.
+    pub family_words: &'static [&'static str],
     pub usage: UsageRow,
     /// How a test points it at a scripted model; nothing where nobody has said it.
     pub test: Option<&'static TestWiring>,

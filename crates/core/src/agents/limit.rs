@@ -3,12 +3,15 @@
 //! then at the words of the event that ended the stream. What models write and tools print is never
 //! looked at, so an agent may write about rate limits as much as it likes.
 
+mod account;
 mod answer;
 mod evidence;
 mod phrase;
 mod when;
 
 pub(crate) use when::zone_named;
+
+use answer::ProviderAnswer;
 
 use super::heard::{Heard, PlanFields};
 use super::{CallExit, Warning};
@@ -115,27 +118,67 @@ pub(super) fn judge(stream: Stream, heard: &Heard, end: &CallExit<'_>) -> Option
         return Some(Limit::Unreachable);
     }
     let retry_after = heard.retry_after_s.or(answer.retry_after_s).map(|it| it.saturating_mul(1000));
-    let resets_at = answer.resets_at_s.and_then(when::epoch).map(|it| when::settle(it, end.now));
-    by_kind(kind)
-        .or(answer.kind.as_deref().and_then(by_kind))
+    let whole = heard.complaint.as_deref().unwrap_or_default();
+    let named = by_kind(kind).or(answer.kind.as_deref().and_then(by_kind));
+    named
+        .filter(|it| !is_outweighed(*it, said))
         .or(said)
         .or_else(|| by_status(status.filter(|_| kind != "usage_limit_reached")?, retry_after))
-        .or(match kind {
-            "usage_limit_reached" => Some(Limit::Plan { until: None }),
-            "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => Some(Limit::Throttle { after: None }),
-            "rate_limit" | "rate_limit_error" => Some(Limit::Unknown),
-            _ => None,
+        .or_else(|| of_kind(kind))
+        .map(|it| {
+            timed(
+                it,
+                &ProviderAnswer {
+                    retry_after_s: heard.retry_after_s.or(answer.retry_after_s),
+                    ..answer.clone()
+                },
+                whole,
+                end,
+            )
         })
-        .map(|it| match it {
-            Limit::Throttle { after: None } => match resets_at {
-                Some(until) => Limit::Plan { until: Some(until) },
-                None => Limit::Throttle { after: retry_after },
-            },
-            Limit::Plan { until: None } => {
-                Limit::Plan { until: resets_at.or(retry_after.map(|it| end.now.plus(it))) }
-            }
-            it => it,
-        })
+        .map(|it| paid(it, status, whole))
+        .or_else(|| phrase::read(stream, heard.complaint.as_deref()?, end))
+}
+
+/// A gateway that knows no other word calls a used-up plan a refused login; the sentence says which it is.
+fn is_outweighed(named: Limit, said: Option<Limit>) -> bool {
+    let is_limit = matches!(said, Some(Limit::Plan { .. } | Limit::Throttle { .. } | Limit::Credit));
+    named == Limit::Auth && is_limit
+}
+
+/// "Payment required" says that waiting does not help, whatever the words, unless they say until when.
+fn paid(limit: Limit, status: Option<u16>, whole: &str) -> Limit {
+    let is_open = matches!(limit, Limit::Plan { until: None } | Limit::Throttle { after: None });
+    let asks_to_pay = || status == Some(402) || phrase::status(whole) == Some(402);
+    if is_open && asks_to_pay() { Limit::Credit } else { limit }
+}
+
+/// Words that leave open how long it lasts.
+fn of_kind(kind: &str) -> Option<Limit> {
+    match kind {
+        "usage_limit_reached" => Some(Limit::Plan { until: None }),
+        "rate_limit_exceeded" | "RESOURCE_EXHAUSTED" => Some(Limit::Throttle { after: None }),
+        "rate_limit" | "rate_limit_error" => Some(Limit::Unknown),
+        _ => None,
+    }
+}
+
+/// Returns the limit with the time that the answer's fields say, or the words around it: agents put "Retrying in
+/// 2892 seconds" behind an answer. Less than a minute there is the agent's own pause.
+fn timed(limit: Limit, answer: &ProviderAnswer, whole: &str, end: &CallExit<'_>) -> Limit {
+    let resets_at = answer.resets_at_s.and_then(when::epoch).map(|it| when::settle(it, end.now));
+    let retry_after = answer.retry_after_s.map(|it| it.saturating_mul(1000));
+    let around = || phrase::until(whole, end).filter(|it| THROTTLE_PAUSE_MS < it.since(end.now));
+    match limit {
+        Limit::Throttle { after: None } => match resets_at {
+            Some(until) => Limit::Plan { until: Some(until) },
+            None => Limit::Throttle { after: retry_after.or_else(|| Some(around()?.since(end.now))) },
+        },
+        Limit::Plan { until: None } => {
+            Limit::Plan { until: resets_at.or(retry_after.map(|it| end.now.plus(it))).or_else(around) }
+        }
+        it => it,
+    }
 }
 
 /// The words that leave no doubt; `rate_limit` may be a plan or a moment's rate.
@@ -193,17 +236,14 @@ pub(super) fn of_program(message: &str, end: &CallExit<'_>) -> Option<Limit> {
     }
     let lines: Vec<&str> = end.complaints.lines().filter(|it| !it.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(LINES_READ)..];
-    let by_line = (0..last.len()).rev().find_map(|it| of_line(last[it], end));
-    // An answer may have many lines, and a sentence two.
-    by_line
-        .or_else(|| {
-            of_answer(
-                Stream::Text,
-                &answer::read(&lines[lines.len().saturating_sub(ANSWER_LINES)..].join("\n"))?,
-                end,
-            )
-        })
-        .or_else(|| last.windows(2).rev().find_map(|it| phrase::read(Stream::Text, &it.join(" "), end)))
+    let by_line = || (0..last.len()).rev().find_map(|it| of_line(last[it], end));
+    // An answer may have many lines, and a sentence two. Where the answer is the end of it, no line of it is
+    // asked alone: its status may say less than its message.
+    let tail = lines[lines.len().saturating_sub(ANSWER_LINES)..].join("\n");
+    let of_tail = || of_answer(Stream::Text, &answer::read(&tail)?, &tail, end);
+    let ends_with_answer = 1 < last.len() && tail.trim_end().ends_with(['}', ']']);
+    let found = if ends_with_answer { of_tail().or_else(by_line) } else { by_line().or_else(of_tail) };
+    found.or_else(|| last.windows(2).rev().find_map(|it| phrase::read(Stream::Text, &it.join(" "), end)))
 }
 
 /// Lines of an answer that is written for people.
@@ -212,19 +252,23 @@ const ANSWER_LINES: usize = 40;
 fn of_line(line: &str, end: &CallExit<'_>) -> Option<Limit> {
     match answer::read(line) {
         Some(answer) => {
-            of_answer(Stream::Text, &answer, end).or_else(|| phrase::read(Stream::Text, line, end))
+            of_answer(Stream::Text, &answer, line, end).or_else(|| phrase::read(Stream::Text, line, end))
         }
         None => phrase::read(Stream::Text, line, end),
     }
 }
 
-fn of_answer(stream: Stream, answer: &answer::ProviderAnswer, end: &CallExit<'_>) -> Option<Limit> {
+fn of_answer(stream: Stream, answer: &ProviderAnswer, whole: &str, end: &CallExit<'_>) -> Option<Limit> {
     let message = answer.message.as_deref().unwrap_or_default();
     let kind = answer.kind.as_deref().unwrap_or_default();
+    let said = phrase::read(stream, message, end);
     by_kind(kind)
-        .or_else(|| phrase::read(stream, message, end))
+        .filter(|it| !is_outweighed(*it, said))
+        .or(said)
         .or_else(|| phrase::of_answer(stream, kind, message, end))
         .or_else(|| by_status(answer.status?, None))
+        .or_else(|| of_kind(kind))
+        .map(|it| paid(timed(it, answer, whole, end), answer.status, whole))
 }
 
 /// What a program exits with when it met a limit: EX_TEMPFAIL, "try again later".

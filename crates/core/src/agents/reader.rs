@@ -6,7 +6,7 @@ use super::clis::{claude, codex, command, described, gemini, opencode};
 use super::events::AgentEvent;
 use super::heard::Heard;
 use super::usage::{AgentUsage, UsageMeter};
-use super::wire::{excerpt, readable, short};
+use super::wire::{excerpt, readable, short, without_nan};
 use super::{AgentOutput, CallExit, limit, trouble};
 use crate::agent_table::{AgentRow, Stream};
 use std::io::BufRead;
@@ -77,7 +77,7 @@ impl StreamReader {
         if self.row.stream == Stream::Claude && heard.events.is_none() && claude::is_known(heard, line) {
             return;
         }
-        let text = readable(line, cut);
+        let text = without_nan(readable(line, cut));
         match self.row.stream {
             Stream::Claude => claude::line(heard, &text),
             Stream::Codex => codex::line(heard, &text),

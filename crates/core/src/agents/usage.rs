@@ -44,13 +44,18 @@ impl AgentUsage {
         let reported = self.usd.filter(|usd| 0.0 < *usd);
         match (reported, price) {
             (Some(usd), Some(price)) if self.unpriced.total() != 0 => {
-                Cost::Computed(usd + price.of(&self.unpriced))
+                computed(usd + price.of(&self.unpriced))
             }
             (Some(usd), _) => Cost::Reported(usd),
-            (None, Some(price)) if self.tokens.total() != 0 => Cost::Computed(price.of(&self.tokens)),
+            (None, Some(price)) if self.tokens.total() != 0 => computed(price.of(&self.tokens)),
             (None, _) => Cost::Unknown,
         }
     }
+}
+
+/// A count of tokens may be as absurd as a cost.
+fn computed(usd: f64) -> Cost {
+    if usd <= CALL_USD_MOST { Cost::Computed(usd) } else { Cost::Unknown }
 }
 
 /// UsageCounts as an agent gives them: cached tokens may be input too.
@@ -264,6 +269,9 @@ mod tests {
         assert_eq!((free.priced(None).cost, free.priced(price).cost), (Cost::Unknown, Cost::Computed(5.0)));
         let idle = AgentUsage { usd: Some(0.0), ..AgentUsage::default() };
         assert_eq!(idle.priced(None).cost, Cost::Unknown);
+        let absurd =
+            AgentUsage { tokens: TokenClasses { input: u64::MAX, ..TokenClasses::default() }, ..used };
+        assert_eq!(absurd.priced(price).cost, Cost::Unknown);
         let more = AgentUsage { usd: Some(1.0), unpriced: tokens, ..used };
         assert_eq!(more.priced(price).cost, Cost::Computed(6.0));
     }

@@ -97,15 +97,40 @@ pub(super) struct Count(pub u64);
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
-        // A number that is none of ours (a text, a list) is skipped whole by the raw value.
+        // A number that is not one of ours (a text, a list) is skipped whole by the raw value.
         let raw = <&serde_json::value::RawValue>::deserialize(deserializer)?;
         let number = raw.get();
-        let count = number.parse().ok().or_else(|| {
-            // A cast of what is too large stays at the largest number, and one of what is below 0 at 0.
-            number.parse::<f64>().ok().filter(|it| it.is_finite()).map(|it| it as u64)
-        });
-        Ok(Count(count.unwrap_or(0)))
+        Ok(Count(number.parse().ok().or_else(|| number.parse().ok().map(whole)).unwrap_or(0)))
     }
+}
+
+/// Returns a number as a count. A part of a token counts as one, so that many of them reach a cap.
+pub(super) fn whole(number: f64) -> u64 {
+    // A cast of what is too large stays at the largest number, and one of what is below 0 at 0.
+    if number.is_finite() { number.ceil() as u64 } else { 0 }
+}
+
+/// Returns the line with `null` for the words that some languages write into JSON where a number is none.
+pub(super) fn without_nan(text: Cow<'_, str>) -> Cow<'_, str> {
+    const WORDS: [&str; 3] = ["NaN", "-Infinity", "Infinity"];
+    if !text.contains("NaN") && !text.contains("Infinity") {
+        return text;
+    }
+    let mut json = String::with_capacity(text.len());
+    let (mut in_string, mut escaped, mut rest) = (false, false, text.as_ref());
+    while let Some(character) = rest.chars().next() {
+        let word = WORDS.iter().find(|it| !in_string && rest.starts_with(**it));
+        let taken = word.map_or(character.len_utf8(), |it| it.len());
+        json.push_str(if word.is_some() { "null" } else { &rest[..taken] });
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            _ => (),
+        }
+        rest = &rest[taken..];
+    }
+    Cow::Owned(json)
 }
 
 /// Returns the text on one short line that is safe to show.

@@ -230,8 +230,8 @@ fn reasons(workflow: &Workflow, lengths: &mut Lengths, ends: bool) -> Vec<String
         why.push(format!("no call goes out after {} of work", loop_base::time::length(time)));
     }
     why.push(format!(
-        "a call that the provider refuses does no work, is made again after a wait ({} where it does not say), \
-         and is not counted here",
+        "calls that the provider refuses are repeated after a wait ({} unless it names a time) and are not \
+         counted here",
         loop_base::time::length(workflow.limits.provider_wait)
     ));
     if !ends {

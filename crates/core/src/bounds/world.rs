@@ -9,7 +9,7 @@ use crate::engine::{
 use crate::proof::{Finding, FindingKind, Level, Proof, ProofStep};
 use crate::report::Report;
 use crate::workflow::condition::{Condition, Truth};
-use crate::workflow::model::{ErrorClass, WorkPlace, Workflow};
+use crate::workflow::model::{ErrorClass, Model, WorkPlace, Workflow};
 use loop_base::time::Timestamp;
 use std::collections::BTreeMap;
 
@@ -33,6 +33,12 @@ pub(super) fn abstracted(workflow: &Workflow) -> Workflow {
     world.proof.require = Level::None;
     // Where a required check did not run, a person is asked before the phase is left.
     world.phases.iter_mut().for_each(|it| it.require.clear());
+    // Where a review has to ask another model and would not, a person is asked before the call.
+    for phase in &mut world.phases {
+        if let Some(Model::Differing { required, .. }) = &mut phase.model {
+            *required = false;
+        }
+    }
     // Where nobody has said what a skill needs, a person is asked before it is called.
     world.skills.values_mut().for_each(|it| it.needs = None);
     let never = Condition::parse("false").expect("a literal is a condition");

@@ -163,7 +163,7 @@ pub fn compose(draft: &Draft) -> String {
     let quoted: String = draft.sentence.trim().lines().map(|it| format!("> {}\n", it.trim_end())).collect();
     let mark = if draft.reviewed { "- [ ]" } else { "-" };
     let more = draft.kind.map_or(String::new(), |it| format!("{mark} {}\n", it.criterion));
-    let ticked = if draft.reviewed { " and is ticked" } else { "" };
+    let ticked = if draft.reviewed { " and ticked" } else { "" };
     let checks = match draft.checks {
         [] => "# The project's own build and tests are run; commands here are run too.".to_owned(),
         checks => checks.join("\n"),
@@ -172,18 +172,18 @@ pub fn compose(draft: &Draft) -> String {
         "# {title}\n\n**Status**: Design Phase\n**Task Type**: {name}\n**Created**: {at}\n\n\
          ## Context\n\n{quoted}\n\
          ## Goals\n\n- {sentence}\n\n\
-         ## Requirements\n\n- {sentence}\n- What worked before works afterwards\n\n\
-         ## Technical Approach\n\nFollow the conventions of the code that is there, and prefer the smallest change that \
-         meets the\nrequirements. Reasons that the code cannot show belong into the commits.\n\n\
-         ## Implementation Tasks\n\n1. Read the code that is concerned, and its tests\n2. Write the tests that are missing\n\
-         3. Make the change\n4. Run the validation checks and repair what they find\n5. Commit\n\n\
+         ## Requirements\n\n- {sentence}\n- Existing behaviour keeps working\n\n\
+         ## Technical Approach\n\nFollow the conventions of the existing code, and prefer the smallest change that \
+         meets the\nrequirements. Put reasons that the code cannot show into the commit messages.\n\n\
+         ## Implementation Tasks\n\n1. Read the relevant code and its tests\n2. Write the tests that are missing\n\
+         3. Make the change\n4. Run the validation checks and fix what they find\n5. Commit\n\n\
          ## Acceptance Criteria\n\n{mark} {sentence}\n{more}{mark} All tests pass, and none was skipped or weakened\n\n\
          ## Validation Checks\n\n```bash\n{checks}\n```\n\n\
-         ## Completion Conditions\n\n- Every acceptance criterion holds{ticked}\n- The validation checks pass\n\
-         - Everything is committed\n\nThen, and only then, the last message ends with `<promise>{promise}</promise>` \
+         ## Completion Conditions\n\n- Every acceptance criterion is met{ticked}\n- The validation checks pass\n\
+         - Everything is committed\n\nOnly then end the final message with `<promise>{promise}</promise>` \
          alone on its line.\n\n\
-         ## Edge Cases\n\n- Empty, very large and malformed input\n- Errors of everything that is called\n\n\
-         ## Rollback\n\nRevert the commits of this task; nothing outside the repository is changed.\n",
+         ## Edge Cases\n\n- Empty, very large and malformed input\n- Errors returned by everything that is called\n\n\
+         ## Rollback\n\nRevert the commits of this task; nothing outside the repository changes.\n",
         at = draft.at,
     )
 }

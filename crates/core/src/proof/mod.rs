@@ -28,6 +28,7 @@ pub use defence::Defence;
 pub use overlay::plan::{Action, NotJudged, OverlayPlan};
 pub use overlay::planning::{plan_overlay, retry_without};
 pub use protecting::class::{Class, Mixed};
+pub use protecting::finding::hidden_files::hidden_by;
 pub use protecting::finding::only_tests::may_be_of_tests;
 pub use protecting::mixed::parts::brings_back;
 pub use protecting::names::is_test_path;
@@ -44,4 +45,5 @@ pub use record::steps::{
 pub use results::environment::{IdFile, id_environment, id_files};
 pub use results::ids::{Exit, IdHash, NamedTests, Results, TestId, TestOutcome};
 pub use results::readers::read_results;
+pub use results::runner_lines;
 pub use trees::{Contents, Direction, Side, TreeChange};

@@ -25,7 +25,8 @@ pub(super) fn read(text: &str) -> Report {
             ("status", Value::Text(text)) if is_placeholder(&text) => {
                 report.note(&format!("status {} was not filled in", quote(&text)));
             }
-            ("status", value @ Value::Text(_)) => {
+            ("status", Value::Text(text)) => {
+                let value = Value::from(verdict(&text));
                 if report.found && report.metrics.get("verdict") != Some(&value) {
                     report.note("the front matter has different status lines; the last one counts");
                 }
@@ -55,6 +56,12 @@ pub(super) fn read(text: &str) -> Report {
         report.note("the front matter has no status");
     }
     report
+}
+
+/// A verdict of a verifier counts however it is capitalised; other words are a workflow's own.
+fn verdict(status: &str) -> &str {
+    let known = ["passed", "gaps_found", "human_needed"];
+    known.into_iter().find(|it| it.eq_ignore_ascii_case(status)).unwrap_or(status)
 }
 
 /// A file that calls the whole passed, and a part of it failed or left to a person, is taken at its parts.
@@ -155,7 +162,7 @@ mod tests {
 
     #[test]
     fn lp_the_status_may_be_quoted_or_folded() {
-        for status in ["passed", "\"passed\"", "'passed'", "passed   # ok", ">-\n  passed"] {
+        for status in ["passed", "PASSED", "\"passed\"", "'passed'", "passed   # ok", ">-\n  passed"] {
             let report = read(&format!("---\nstatus: {status}\nscore: \"7\"\n---\n"));
             let expected = report_of(&[("verdict", Value::from("passed")), ("score", Value::from("7"))]);
             assert_eq!(report, expected, "{status}");

@@ -87,6 +87,18 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+impl Report {
+    /// Returns the hash of the commit that the report names, where it names one.
+    pub fn commit(&self) -> Option<String> {
+        let Value::Text(named) = self.metrics.get("commit")? else { return None };
+        let is_hash = HASH_LEAST <= named.len() && named.chars().all(|it| it.is_ascii_hexdigit());
+        is_hash.then(|| named.to_ascii_lowercase())
+    }
+}
+
+/// Shorter names are no hashes.
+const HASH_LEAST: usize = 4;
+
 /// A skill that another one called, as its report tells it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NestedSkill {
@@ -139,6 +151,8 @@ pub struct Expected<'a> {
     pub promise: &'a str,
     /// What the agent was asked; a promise that it only repeats from there is not given.
     pub prompt: &'a str,
+    /// Whether the phase is left by how many tests it has generated.
+    pub generates_tests: bool,
 }
 
 /// Returns what the agent's final message says. For `frontmatter` the text is the content of the
@@ -146,7 +160,7 @@ pub struct Expected<'a> {
 pub fn read(protocol: &Protocol, expected: Expected<'_>, text: &str) -> Report {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match protocol {
-        Protocol::PrpStatus => prp_status::read(expected.phase, text),
+        Protocol::PrpStatus => prp_status::read(expected.phase, expected.generates_tests, text),
         Protocol::ExitSignal => exit_signal::read(text),
         Protocol::Promise => promise::read(expected.promise, expected.prompt, text),
         Protocol::Json => json::read(text),

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-const EXPECTED: Expected<'_> = Expected { phase: "GREEN", promise: "API COMPLETE", prompt: "" };
+const EXPECTED: Expected<'_> =
+    Expected { phase: "GREEN", promise: "API COMPLETE", prompt: "", generates_tests: false };
 
 fn protocols() -> [Protocol; 6] {
     let file = Protocol::Frontmatter("*.md".to_owned());
@@ -108,7 +109,7 @@ proptest! {
     fn texts_made_of_pieces_of_reports_are_read_without_panic(text in pieces(), phase in ".{0,5}", promise in ".{0,5}") {
         for protocol in protocols() {
             assert_bounded(&read(&protocol, EXPECTED, &text));
-            assert_bounded(&read(&protocol, Expected { phase: &phase, promise: &promise, prompt: "" }, &text));
+            assert_bounded(&read(&protocol, Expected { phase: &phase, promise: &promise, prompt: "", ..Expected::default() }, &text));
         }
     }
 
@@ -191,9 +192,9 @@ proptest! {
         let spread = words(&promise).chunks(3).map(|it| it.join(" ")).collect::<Vec<_>>().join("\n  ");
         let text = format!("{before}\n\n<promise>\n{spread}\n</promise>\n");
         let expected = Report { found: true, signal: Some(promise.clone().into()), ..Report::default() };
-        prop_assert_eq!(read(&Protocol::Promise, Expected { phase: "", promise: &promise, prompt: "" }, &text), expected);
+        prop_assert_eq!(read(&Protocol::Promise, Expected { phase: "", promise: &promise, prompt: "", ..Expected::default() }, &text), expected);
         let same = words(&promise) == words(&other);
-        let answer = read(&Protocol::Promise, Expected { phase: "", promise: &other, prompt: "" }, &text);
+        let answer = read(&Protocol::Promise, Expected { phase: "", promise: &other, prompt: "", ..Expected::default() }, &text);
         prop_assert_eq!(answer.signal.is_some(), same);
     }
 

@@ -9,6 +9,7 @@ use super::block::{HIDDEN, LinePlace, Survey};
 use super::simple_yaml::{self, Entry, Outline, scalar};
 use super::text_limits::{ERROR_CHARS, SUMMARY_CHARS, clean, is_none, push, quote};
 use super::{Report, Trouble};
+use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, SignalWord};
 use loop_base::value::Value;
 use std::ops::Range;
@@ -17,7 +18,7 @@ const OPEN: &str = "---PRP_PHASE_STATUS---";
 const CLOSE: &str = "---END_PRP_PHASE_STATUS---";
 const SIGNAL: &str = "EXIT_SIGNAL";
 
-pub(super) fn read(phase: &str, text: &str) -> Report {
+pub(super) fn read(phase: &str, generates_tests: bool, text: &str) -> Report {
     let survey = Survey::of(text);
     let found = find(&survey);
     let mut report = Report::default();
@@ -51,11 +52,13 @@ pub(super) fn read(phase: &str, text: &str) -> Report {
         }
     }
     check_counts(&mut report);
-    // A phase that writes tests has generated the tests that it has, unless it says otherwise.
-    let is_silent = !report.metrics.contains_key("tests_generated");
-    let total = report.metrics.get("tests_total").filter(|_| is_silent && phase.eq_ignore_ascii_case("RED"));
-    if let Some(total) = total.cloned() {
-        report.keep("tests_generated", total);
+    // A phase that generates tests has generated the tests that it has, unless it says otherwise.
+    let (generated, total) = (FactName::TestsGenerated.name(), FactName::TestsTotal.name());
+    if generates_tests
+        && !report.metrics.contains_key(generated)
+        && let Some(total) = report.metrics.get(total).cloned()
+    {
+        report.keep(generated, total);
     }
     report
 }
@@ -276,6 +279,10 @@ fn check_counts(report: &mut Report) {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+
+    fn read(phase: &str, text: &str) -> Report {
+        super::read(phase, false, text)
+    }
 
     fn metrics(pairs: &[(&str, Value)]) -> BTreeMap<String, Value> {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
@@ -518,12 +525,12 @@ mod tests {
     #[test]
     fn bp_rule_5_red_has_generated_the_tests_that_it_has() {
         let text = |more: &str| format!("{OPEN}\nPHASE: RED\nTESTS:\n  TOTAL: 5\n{more}{CLOSE}");
-        assert_eq!(read("RED", &text("")).metrics["tests_generated"], Value::Int(5));
-        assert_eq!(
-            read("RED", &text("METRICS:\n  tests_generated: 2\n")).metrics["tests_generated"],
-            Value::Int(2)
-        );
-        assert!(!read("GREEN", &block("TESTS:\n  TOTAL: 5")).metrics.contains_key("tests_generated"));
+        let generated = |generates: bool, more: &str| {
+            super::read("RED", generates, &text(more)).metrics.get("tests_generated").cloned()
+        };
+        assert_eq!(generated(true, ""), Some(Value::Int(5)));
+        assert_eq!(generated(true, "METRICS:\n  tests_generated: 2\n"), Some(Value::Int(2)));
+        assert_eq!(generated(false, ""), None);
     }
 
     #[test]

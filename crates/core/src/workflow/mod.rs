@@ -11,6 +11,8 @@ mod resolving;
 mod syntax;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod published;
 #[cfg(test)]
 mod tests;

@@ -84,6 +84,12 @@ impl Workflow {
     pub fn is_autonomous(&self) -> bool {
         self.mode == Some(ModeName::Autonomous)
     }
+
+    /// The files that phases and skills have to leave behind, as patterns.
+    pub fn deliverables(&self) -> impl Iterator<Item = &String> {
+        let phases = self.phases.iter().flat_map(|it| &it.deliverables);
+        phases.chain(self.skills.values().flat_map(|it| &it.deliverables))
+    }
 }
 
 /// The part of a workflow that no file says.
@@ -164,7 +170,7 @@ pub struct Limits {
     /// Iterations of one visit to a phase.
     pub phase_iterations: u32,
     pub window: Option<Window>,
-    /// How long to wait for a provider that does not say when it is back.
+    /// How long to wait for a provider that names no time.
     pub provider_wait: Millis,
     pub usd: Option<f64>,
     /// Tokens of all classes.

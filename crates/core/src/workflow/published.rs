@@ -256,8 +256,11 @@ fn the_examples_of_reports_are_read_as_they_say() {
             other => panic!("\"{other}\" is not a protocol"),
         };
         protocols.insert(name.to_owned());
-        let report =
-            read(&protocol, Expected { phase: "GREEN", promise: "FEATURE_COMPLETE", prompt: "" }, &example);
+        let report = read(
+            &protocol,
+            Expected { phase: "GREEN", promise: "FEATURE_COMPLETE", prompt: "", ..Expected::default() },
+            &example,
+        );
         let shown = match (&report.signal, &report.stuck, report.found) {
             (Some(signal), _, _) => format!("signal {signal}"),
             (None, Some(_), _) => "stuck".to_owned(),

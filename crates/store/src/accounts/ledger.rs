@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 
 /// Calls inside a window, over all runs of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowCalls {
+pub(crate) struct WindowCalls {
     pub count: i64,
     pub oldest_at: Option<i64>,
 }
@@ -34,7 +34,12 @@ pub struct PlanUse {
 
 impl Home {
     /// Counts the calls that began from `since` to `until`. A clock that was set back leaves later ones.
-    pub fn calls_between(&self, project: &str, since: i64, until: i64) -> Result<WindowCalls, StoreError> {
+    pub(crate) fn calls_between(
+        &self,
+        project: &str,
+        since: i64,
+        until: i64,
+    ) -> Result<WindowCalls, StoreError> {
         self.read(|connection| {
             Ok(connection
                 .prepare_cached(

@@ -14,6 +14,7 @@ use loop_core::engine::Status;
 use loop_core::workflow::model::DEFINITION_VERSION;
 use rusqlite::types::{ToSql, Type};
 use rusqlite::{OptionalExtension, params};
+use std::collections::HashSet;
 
 /// A run to be opened.
 #[derive(Clone, Copy, Debug)]
@@ -188,26 +189,44 @@ impl Home {
 }
 
 impl Home {
-    /// A run that has a folder with a journal's head in it, and is not in the list, was taken out of the
-    /// database by somebody. One that is there, and that a list should have shown which was empty, is hidden
-    /// by a damaged page.
-    pub fn refuse_lost_runs(&self, should_be_listed: impl Fn(&Row) -> bool) -> Result<(), StoreError> {
-        let folders = std::fs::read_dir(self.path().join("runs")).into_iter().flatten().flatten();
-        for folder in folders.map(|it| it.path()) {
-            let Some(id) = folder.file_name().and_then(|it| it.to_str()).filter(|it| it.len() == ID_LENGTH)
-            else {
-                continue;
-            };
-            let what = match self.run(id)? {
-                None if chain::is_lost(&folder) => {
-                    format!("run {id} is missing, but its folder {} exists", folder.display())
-                }
-                Some(row) if should_be_listed(&row) => format!("run {id} exists, but no list shows it"),
-                None | Some(_) => continue,
-            };
-            return Err(StoreError::damaged(what).within(self.path()));
+    /// Returns the runs that somebody took out of the database: they have a folder with a journal's head in it,
+    /// and are not in the list.
+    pub fn missing_runs(&self) -> Result<Vec<String>, StoreError> {
+        // The folders are read first: a run that is opened meanwhile has its row before it has a head.
+        let folders = self.run_folders();
+        let listed: HashSet<String> = self.read(|connection| {
+            let mut query = connection.prepare_cached("select id from run")?;
+            let ids = query.query_map([], |row| row.get(0))?;
+            Ok(ids.collect::<Result<_, _>>()?)
+        })?;
+        let is_missing = |id: &String| !listed.contains(id) && chain::is_lost(&self.folder(id));
+        Ok(folders.into_iter().filter(is_missing).collect())
+    }
+
+    pub fn refuse_missing_runs(&self) -> Result<(), StoreError> {
+        self.missing_runs()?.first().map_or(Ok(()), |id| self.refuse_missing(id))
+    }
+
+    pub fn refuse_missing(&self, id: &str) -> Result<(), StoreError> {
+        Err(StoreError::missing_run(id, self.folder(id)).within(self.path()))
+    }
+
+    /// A run that has a row, and that a list should have shown which was empty, is hidden by a damaged page.
+    pub fn refuse_hidden_runs(&self, should_be_listed: impl Fn(&Row) -> bool) -> Result<(), StoreError> {
+        self.refuse_missing_runs()?;
+        for id in self.run_folders() {
+            if self.run(&id)?.is_some_and(|row| should_be_listed(&row)) {
+                let what = format!("run {id} exists, but no list shows it");
+                return Err(StoreError::damaged(what).within(self.path()));
+            }
         }
         Ok(())
+    }
+
+    fn run_folders(&self) -> Vec<String> {
+        let folders = std::fs::read_dir(self.path().join("runs")).into_iter().flatten().flatten();
+        let names = folders.filter_map(|it| it.file_name().into_string().ok());
+        names.filter(|it| it.len() == ID_LENGTH).collect()
     }
 }
 

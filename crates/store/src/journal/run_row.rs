@@ -70,7 +70,7 @@ pub(super) const LAST_MISSING: &str = "the snapshot's last event is missing";
 /// What a reader says where a run with events has no snapshot.
 pub(super) const MISSING: &str = "the snapshot is missing";
 
-pub(crate) fn standing(
+pub(crate) fn journal_end(
     connection: &Connection,
     run: &str,
     key: i64,

@@ -15,7 +15,7 @@ use crate::home::Home;
 use crate::journal::rows::{QuestionRow, Recorded};
 use crate::journal::run_list::status_at;
 use crate::journal::run_records::Listed;
-use crate::journal::run_row::{RunKey, find, standing};
+use crate::journal::run_row::{RunKey, find, journal_end};
 use crate::journal::seal;
 use crate::lock::RunLock;
 use loop_core::engine::{STATE_VERSION, Status};
@@ -83,7 +83,7 @@ pub struct Opened {
     pub tail: Vec<Recorded>,
     /// What the list said, where a program that seals wrote it.
     pub(crate) listed: Option<Listed>,
-    /// The folder of a run that has a journal holds no note of it: it was removed and made anew.
+    /// The folder of a run that has a journal holds no note of it: it was removed and made again.
     pub(crate) is_folder_new: bool,
 }
 
@@ -129,7 +129,7 @@ impl HeldEvents<'_> {
     /// Returns the journal of the epoch that is to begin.
     fn stand(self, transaction: &Transaction<'_>) -> Result<Opened, StoreError> {
         let HeldEvents { run, known, lock, anchored, anchor } = self;
-        let standing = standing(transaction, run, known.key, anchored.as_ref())?;
+        let end = journal_end(transaction, run, known.key, anchored.as_ref())?;
         let (epoch, row): (i64, RowUpdate) = transaction
             .prepare_cached(
                 "select epoch, status, reason, next_step, phase, iteration, iterations_total, calls_total,
@@ -137,8 +137,8 @@ impl HeldEvents<'_> {
                  from run where key = ?1",
             )?
             .query_row([known.key], |row| Ok((row.get(0)?, row_update_of(row)?)))?;
-        let is_folder_new = anchored.is_none() && 0 < standing.head.seq;
-        let listed = standing.is_sealed.then(|| Listed {
+        let is_folder_new = anchored.is_none() && 0 < end.head.seq;
+        let listed = end.is_sealed.then(|| Listed {
             status: row.status.word().to_owned(),
             verified: row.verified.into(),
             place: row.place.clone(),
@@ -153,17 +153,17 @@ impl HeldEvents<'_> {
             key: known.key,
             project: known.project,
             epoch: next_epoch,
-            seq: standing.head.seq,
-            head: standing.head.hash,
-            opening: standing.opening,
+            seq: end.head.seq,
+            head: end.head.hash,
+            opening: end.opening,
             pending: Vec::new(),
-            written: (standing.state_hash, row),
+            written: (end.state_hash, row),
             fenced: false,
             unbegun: Some(owner),
             anchor,
             _lock: lock,
         };
-        Ok(Opened { journal, state: standing.state, tail: standing.tail, listed, is_folder_new })
+        Ok(Opened { journal, state: end.state, tail: end.tail, listed, is_folder_new })
     }
 }
 
@@ -268,7 +268,7 @@ impl Journal {
     }
 
     /// Commands that nobody has taken, oldest first.
-    pub fn pending_commands(&self, home: &Home) -> Result<Vec<(i64, String)>, StoreError> {
+    pub(crate) fn pending_commands(&self, home: &Home) -> Result<Vec<(i64, String)>, StoreError> {
         home.read(|connection| {
             let mut query = connection.prepare_cached(
                 "select id, body from command where run = ?1 and taken_seq is null order by id",

@@ -130,7 +130,7 @@ impl DomainMemory {
     }
 
     /// Returns the state that somebody wrote into the file of a run which nobody drives, where it is another
-    /// than the run's own: a person's word that it is to go on from there.
+    /// than the run's own: a person's word that it is to continue from there.
     pub fn edited_state(&self, workflow: &Workflow) -> Option<String> {
         let said = self.edited(workflow, |it| Some(it["state"].clone()))?;
         said.as_str().map(str::to_owned)
@@ -162,7 +162,7 @@ impl DomainMemory {
         })
     }
 
-    /// Writes what a run that nobody drives has come to, unless a person has said where it is to go on.
+    /// Writes what a run that nobody drives has come to, unless a person has said where it is to continue.
     pub(super) fn restore(&mut self, home: &Home, workflow: &Workflow) {
         let now = self.history.state.updated_at;
         self.move_job(home, workflow, now);
@@ -208,17 +208,20 @@ impl DomainMemory {
         let state = &self.history.state;
         let reason = state.reason(workflow);
         let to = target(workflow, state, &reason);
-        // A queue that cannot be written is told of by the next command that reads it.
+        // A queue that cannot be written is reported by the next command that reads it.
         let _told_later = home.move_job(queue, &self.run, to, now);
     }
 }
+
+/// Why a system is blocked that was landed and taken out again.
+pub const REVERTED: &str = "reverted";
 
 /// Where the job of a run belongs.
 fn target<'a>(workflow: &Workflow, state: &State, reason: &'a str) -> JobMove<'a> {
     let keeps = |status, reason| JobMove { status, reason, frees: false };
     match Status::of(state) {
         Status::Completed | Status::Cancelled if matches!(state.landing, Some(Landing::Reverted { .. })) => {
-            JobMove { status: JobStatus::Blocked, reason: Some("reverted"), frees: true }
+            JobMove { status: JobStatus::Blocked, reason: Some(REVERTED), frees: true }
         }
         Status::Completed if state.is_proven() || workflow.proof.accept_unverified => {
             keeps(JobStatus::Complete, None)

@@ -24,6 +24,8 @@ pub struct RunMirror {
     session: Option<prp_session::SessionMirror>,
     loop_state: Option<planning::LoopState>,
     domain: Option<domain_memory::DomainMemory>,
+    /// What was returned last.
+    told: Vec<News>,
 }
 
 impl RunMirror {
@@ -31,7 +33,7 @@ impl RunMirror {
         let session = prp_session::SessionMirror::open(&home, &run.id, &run.workflow)?;
         let loop_state = planning::LoopState::open(&home, &run.id, &run.workflow, place)?;
         let domain = domain_memory::DomainMemory::open(&home, &run.id, &run.workflow)?;
-        Ok(RunMirror { home, session, loop_state, domain })
+        Ok(RunMirror { home, session, loop_state, domain, told: Vec::new() })
     }
 
     /// Returns what somebody did to the files while nobody drove the run, to be recorded before anything else.
@@ -45,7 +47,19 @@ impl RunMirror {
 
     /// Writes what changed by facts that have become durable. Returns what somebody else had done to
     /// the files, which is undone.
+    ///
+    /// Where a file cannot be written the edit is still there when the record of it is followed. It is not returned
+    /// a second time in a row, or a run would record it without end.
     pub fn follow(&mut self, run: &Run, place: &Path, facts: &[(Timestamp, Event)]) -> Vec<News> {
+        let news = self.write_changes(run, place, facts);
+        if news == self.told {
+            return Vec::new();
+        }
+        self.told.clone_from(&news);
+        news
+    }
+
+    fn write_changes(&mut self, run: &Run, place: &Path, facts: &[(Timestamp, Event)]) -> Vec<News> {
         if let Some(domain) = &mut self.domain {
             return domain.follow(&self.home, &run.workflow, facts);
         }

@@ -1,6 +1,6 @@
 //! `.planning/LOOP-STATE.md`: a run of `plan` in the format of its seed, with a row for each iteration. It
 //! is written by us alone. `Status: stopping` in it is read as the wish to stop; what else somebody does
-//! to it is undone and told of. What agents append to `LEARNINGS.md` beside it is watched for its length, and the
+//! to it is undone and reported. What agents append to `LEARNINGS.md` beside it is watched for its length, and the
 //! roadmap for requirements that come and go.
 
 mod asked_for;
@@ -15,7 +15,6 @@ use loop_base::time::Timestamp;
 use loop_core::digest::sha256;
 use loop_core::documents::planning::learnings;
 use loop_core::engine::{Command, Event, History, JudgedTurn, News, State, Station, Status, Verdict, Wish};
-use loop_core::facts::FactName;
 use loop_core::workflow::model::{MirrorFormat, Workflow};
 pub use rest_edit::RestEdit;
 use std::path::{Path, PathBuf};
@@ -142,6 +141,8 @@ impl LoopState {
     /// Writes the file, unless it is as it should be.
     pub fn write(&mut self, workflow: &Workflow) -> std::io::Result<()> {
         if !self.path.parent().is_some_and(Path::is_dir) {
+            // Whoever removed the folder was told of it, and nothing lies there that could be changed.
+            self.written = None;
             return Ok(());
         }
         let text = self.text(workflow, status(&self.history.state));
@@ -319,11 +320,20 @@ fn row(workflow: &Workflow, state: &State, turn: &JudgedTurn) -> Option<String> 
     Some(format!("| {} |", cells.join(" | ")))
 }
 
-/// Returns the short name of the commit that an iteration made.
+/// Returns the short name of the commit that an iteration made; of a task that it completed, also one that an
+/// earlier iteration made for it.
 pub fn commit(state: &State, turn: &JudgedTurn) -> Option<String> {
-    let made = turn.judgement.metrics.get(FactName::CommitsMade.name()).and_then(|it| it.value.number());
-    let commit = &state.seen.commit;
-    (made.is_some_and(|it| 0.0 < it) && !commit.is_empty()).then(|| commit.chars().take(7).collect())
+    let claimed = turn.report.commit();
+    let commit = match &turn.judgement.verdict {
+        Verdict::Leave => state.seen.commit_of_item(claimed.as_deref()),
+        Verdict::Step
+        | Verdict::Again
+        | Verdict::Fail
+        | Verdict::Reject
+        | Verdict::Stuck(_)
+        | Verdict::Checkpoint(_) => state.seen.commit_of_call(claimed.as_deref()),
+    };
+    commit.map(|it| it.chars().take(7).collect())
 }
 
 /// Returns the word that a call gave, or that it gave none.

@@ -3,7 +3,7 @@
 //!
 //! A [`SessionMirror`] reads the journal once, when a controller begins or somebody asks for the status,
 //! and follows it from there. It writes a file only where what lies there differs, so an edit by
-//! anybody else lasts until the call that made it is over, decides nothing, and is told of. The log is
+//! anybody else lasts until the call that made it is over, decides nothing, and is reported. The log is
 //! only ever appended to, as long as nobody else changed it.
 
 mod block;

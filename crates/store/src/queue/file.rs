@@ -34,12 +34,16 @@ fn stamp(file: &Path) -> Option<String> {
 
 /// Whether the file is the one that was written last, and holds every job as it is.
 pub(super) fn is_current(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
+    Ok(is_known(connection, queue)? && !has_unfiled(connection, queue)?)
+}
+
+/// Whether the file is the one that was written or read last.
+fn is_known(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
     let known: Option<String> = connection
         .prepare_cached("select stamp from queue where project = ?1 and domain = ?2")?
         .query_row(params![queue.project, queue.domain], |it| it.get(0))
         .optional()?;
-    let is_read = known.is_some() && known == stamp(queue.file);
-    Ok(is_read && !has_unfiled(connection, queue)?)
+    Ok(known.is_some() && known == stamp(queue.file))
 }
 
 fn has_unfiled(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, StoreError> {
@@ -119,6 +123,23 @@ pub(super) fn take_text(
     }
     store(transaction, queue, &rows, systems, Some(&found.header), now)?;
     Ok(TakenOver { is_whole: is_whole && refused.is_empty(), read: QueueRead::Read { refused } })
+}
+
+/// Takes over what somebody has edited meanwhile, before a change of ours is written. Returns how the file may be
+/// written then: not at all where it cannot be read, or where somebody has to be told what of it does not hold;
+/// whoever reads it next does both.
+pub(super) fn before_writing(
+    transaction: &Transaction<'_>,
+    queue: QueueKey<'_>,
+    now: Timestamp,
+) -> Result<Option<Rewrite>, StoreError> {
+    if is_known(transaction, queue)? {
+        return Ok(Some(Rewrite::Changed));
+    }
+    Ok(match take_over(transaction, queue, now)?.read {
+        QueueRead::Read { refused } if refused.is_empty() => Some(Rewrite::Always),
+        QueueRead::Read { .. } | QueueRead::Invalid { .. } => None,
+    })
 }
 
 /// When the file is written.

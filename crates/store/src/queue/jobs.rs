@@ -2,7 +2,7 @@
 //! that are not complete, so the next ready one is the first entry of an index, and finishing one touches
 //! only those that depend on it.
 
-use super::file::{QueueRead, Rewrite, is_current, take_over, take_text, write_file};
+use super::file::{QueueRead, Rewrite, before_writing, is_current, take_over, take_text, write_file};
 use super::rows::{
     Job, QueueKey, all, claimed_by, find, first_ready, hold_dependants, open_needs, save, store,
     wake_dependants,
@@ -100,6 +100,7 @@ impl Home {
         now: Timestamp,
     ) -> Result<Result<(), Vec<String>>, StoreError> {
         self.write(|transaction| {
+            let rewrite = before_writing(transaction, queue, now)?;
             let rows = all(transaction, queue)?;
             let mut systems: Vec<SystemEntry> = rows.iter().map(|it| it.job.system.clone()).collect();
             match systems.iter_mut().find(|it| it.id == system.id) {
@@ -112,7 +113,9 @@ impl Home {
                 return Ok(Err(mistakes));
             }
             store(transaction, queue, &rows, systems, None, now)?;
-            write_file(transaction, queue, now, Rewrite::Changed)?;
+            if let Some(rewrite) = rewrite {
+                write_file(transaction, queue, now, rewrite)?;
+            }
             Ok(Ok(()))
         })
     }
@@ -128,7 +131,7 @@ impl Home {
         self.claim(queue, id, run, now, false)
     }
 
-    /// Gives a job that another controller had begun to the run that goes on with it.
+    /// Gives a job that another controller had begun to the run that continues it.
     pub fn adopt_job(
         &self,
         queue: QueueKey<'_>,
@@ -148,6 +151,7 @@ impl Home {
         is_begun: bool,
     ) -> Result<JobClaim, StoreError> {
         self.write(|transaction| {
+            let rewrite = before_writing(transaction, queue, now)?;
             let found = match id {
                 Some(id) => find(transaction, queue, id)?,
                 None => first_ready(transaction, queue)?,
@@ -171,7 +175,9 @@ impl Home {
             row.job.run = Some(run.to_owned());
             change_status(&mut row.job.system, JobStatus::InProgress, None, now);
             save(transaction, &row)?;
-            write_file(transaction, queue, now, Rewrite::Changed)?;
+            if let Some(rewrite) = rewrite {
+                write_file(transaction, queue, now, rewrite)?;
+            }
             Ok(JobClaim::Claimed(Box::new(row.job)))
         })
     }
@@ -186,14 +192,19 @@ impl Home {
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
         self.write(|transaction| {
+            let Some(known) = claimed_by(transaction, queue, run)? else { return Ok(Vec::new()) };
+            let mut moved = known.job.system.clone();
+            change_status(&mut moved, to.status, to.reason, now);
+            if moved == known.job.system && !to.frees {
+                return Ok(Vec::new());
+            }
+            let rewrite = before_writing(transaction, queue, now)?;
+            // As that edit left it.
             let Some(mut row) = claimed_by(transaction, queue, run)? else { return Ok(Vec::new()) };
             let was = row.job.system.clone();
             change_status(&mut row.job.system, to.status, to.reason, now);
             if to.frees {
                 row.job.run = None;
-            }
-            if was == row.job.system && !to.frees {
-                return Ok(Vec::new());
             }
             save(transaction, &row)?;
             let woken = match (was.status, to.status) {
@@ -205,7 +216,9 @@ impl Home {
                 (_, JobStatus::Complete) => wake_dependants(transaction, row.key)?,
                 _ => Vec::new(),
             };
-            write_file(transaction, queue, now, Rewrite::Changed)?;
+            if let Some(rewrite) = rewrite {
+                write_file(transaction, queue, now, rewrite)?;
+            }
             Ok(woken)
         })
     }

@@ -105,6 +105,40 @@ fn an_edit_of_the_file_is_taken_over_and_what_is_wrong_with_it_is_said() {
     }
 }
 
+/// A run writes the file whenever its job moves, and somebody may have edited it since it was read.
+#[test]
+fn an_edit_that_nobody_has_read_yet_survives_what_a_run_writes() {
+    let place = place();
+    let (home, file) = (&place.home, file_of(&place));
+    put(home, &file, system("sys-001", JobStatus::Ready, 1, &[]));
+    home.claim_job(key(&file), None, RUN, Timestamp(5)).unwrap();
+    let text = || std::fs::read_to_string(&file).unwrap();
+    let added = |id: &str, text: &str| {
+        text.replace("\"systems\": [", &format!("\"systems\": [{{\"id\": \"{id}\", \"name\": \"{id}\"}},"))
+    };
+    let to = |status| JobMove { status, reason: None, frees: false };
+    std::fs::write(&file, added("sys-002", &text().replace("System sys-001", "Login"))).unwrap();
+    home.move_job(key(&file), RUN, to(JobStatus::Review), Timestamp(6)).unwrap();
+    let names = || home.jobs(key(&file)).unwrap().into_iter().map(|it| it.system.name).collect::<Vec<_>>();
+    assert_eq!(names(), ["Login", "sys-002"]);
+    assert!(
+        text().contains("Login") && text().contains("sys-002") && text().contains("\"review\""),
+        "{}",
+        text()
+    );
+    // What cannot be read stays as it was left, and holds once it was repaired.
+    let whole = added("sys-003", &text());
+    let half = &whole[..whole.len() - 9];
+    std::fs::write(&file, half).unwrap();
+    home.move_job(key(&file), RUN, to(JobStatus::Complete), Timestamp(7)).unwrap();
+    assert_eq!(text(), half);
+    assert!(matches!(home.read_queue(key(&file), Timestamp(8)).unwrap(), QueueRead::Invalid { .. }));
+    std::fs::write(&file, &whole).unwrap();
+    home.read_queue(key(&file), Timestamp(9)).unwrap();
+    assert_eq!(names(), ["Login", "sys-002", "sys-003"]);
+    assert!(text().contains("\"complete\"") && text().contains("sys-003"), "{}", text());
+}
+
 #[test]
 fn a_deleted_file_is_written_again_and_a_cancelled_run_frees_its_job() {
     let place = place();

@@ -78,7 +78,7 @@ impl Cgroup {
 
     /// Ends everything else in the group; returns how many there were, without those that git
     /// runs for itself, and who could not be ended.
-    pub fn end_others(&self) -> (u32, Vec<Survivor>) {
+    pub(crate) fn end_others(&self) -> (u32, Vec<Survivor>) {
         let others = self.others();
         if others.is_empty() {
             return (0, Vec::new());

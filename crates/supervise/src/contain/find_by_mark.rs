@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// The marked are killed at sight; those that fork meanwhile are found by the next look. As long as
 /// a sweep may take.
-const HUNT_LIMIT: Duration = Duration::from_secs(30);
+const SEARCH_LIMIT: Duration = Duration::from_secs(30);
 
 /// A killed process that is still there after this time is held by the kernel.
 const DEATH: Duration = Duration::from_secs(2);
@@ -26,15 +26,15 @@ const AT_ONCE: usize = 128;
 /// Ends every process of this user whose environment says `LOOP_RUN=<run>`, and its descendants;
 /// returns those that could not be ended. Never touches this process or its ancestors. A live shim's
 /// call carries the mark too, so this is for runs that nobody holds.
-pub fn hunt(run: &str) -> Vec<Survivor> {
+pub fn end_marked(run: &str) -> Vec<Survivor> {
     let mark = format!("LOOP_RUN={run}");
     let started = Instant::now();
     let mut immortal: HashSet<(i32, u64)> = HashSet::new();
     loop {
-        let prey = find(&mark);
-        let fresh: Vec<&Stat> = prey.iter().filter(|it| !immortal.contains(&(it.pid, it.start))).collect();
-        if fresh.is_empty() || started.elapsed() >= HUNT_LIMIT {
-            return prey.iter().map(Survivor::of).collect();
+        let found = find(&mark);
+        let fresh: Vec<&Stat> = found.iter().filter(|it| !immortal.contains(&(it.pid, it.start))).collect();
+        if fresh.is_empty() || started.elapsed() >= SEARCH_LIMIT {
+            return found.iter().map(Survivor::of).collect();
         }
         for some in fresh.chunks(AT_ONCE) {
             let killed: Vec<(&Stat, OwnedFd)> = some.iter().filter_map(|it| Some((*it, kill(it)?))).collect();
@@ -54,16 +54,16 @@ pub fn hunt(run: &str) -> Vec<Survivor> {
 fn find(mark: &str) -> Vec<Stat> {
     let all = Stat::all();
     let spared = ancestors(&all);
-    let mut prey: Vec<Stat> = Vec::new();
+    let mut found: Vec<Stat> = Vec::new();
     for marked in all.iter().filter(|it| !it.is_dead() && carries(it.pid, mark)) {
         for it in std::iter::once(marked).chain(descendants(&all, marked.pid)) {
-            let is_known = prey.iter().any(|other| other.pid == it.pid);
+            let is_known = found.iter().any(|other| other.pid == it.pid);
             if !is_known && !it.is_dead() && !spared.contains(&it.pid) {
-                prey.push(it.clone());
+                found.push(it.clone());
             }
         }
     }
-    prey
+    found
 }
 
 /// This process and everything above it.
@@ -100,7 +100,7 @@ fn ends_before(pidfd: &OwnedFd, deadline: Instant) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::hunt;
+    use super::end_marked;
     use std::process::{Child, Command, Stdio};
 
     fn cat(run: &str) -> Child {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn ends_the_marked_and_nobody_else() {
-        let run = format!("hunted-{}", std::process::id());
+        let run = format!("marked-{}", std::process::id());
         let mut marked = cat(&run);
         let mut stranger = cat(&format!("{run}-other"));
         // A shell with a child whose environment is empty.
@@ -121,7 +121,7 @@ mod tests {
         let mut output = std::io::BufReader::new(shell.stdout.take().expect("a pipe"));
         std::io::BufRead::read_line(&mut output, &mut line).expect("a pid");
 
-        assert_eq!(hunt(&run), []);
+        assert_eq!(end_marked(&run), []);
 
         assert!(!marked.wait().expect("collected").success());
         assert!(!shell.wait().expect("collected").success());
@@ -134,6 +134,6 @@ mod tests {
 
     #[test]
     fn finds_nothing_where_nothing_is() {
-        assert_eq!(hunt("no such run"), []);
+        assert_eq!(end_marked("no such run"), []);
     }
 }

@@ -65,14 +65,14 @@ impl Identity {
 
     /// The same, if that process is a shim at all: whoever can write to the run's folder could name
     /// anybody there.
-    pub fn open_shim(&self) -> io::Result<Option<OwnedFd>> {
+    pub(crate) fn open_shim(&self) -> io::Result<Option<OwnedFd>> {
         let Some(pidfd) = self.open()? else { return Ok(None) };
         let words = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
         Ok(words.split(|it| *it == 0).any(|it| it == b"__shim").then_some(pidfd))
     }
 
     /// Returns whether the machine has run without interruption since this identity was taken.
-    pub fn is_of_this_boot(&self) -> io::Result<bool> {
+    pub(crate) fn is_of_this_boot(&self) -> io::Result<bool> {
         Ok(self.boot == boot_id()?)
     }
 
@@ -97,7 +97,7 @@ impl Identity {
     }
 }
 
-/// A few paths and numbers; what is longer is none of ours.
+/// A few paths and numbers; a longer text is not ours.
 const IDENTITY_MOST: usize = 64 << 10;
 
 /// One name for all epochs would not do: a late shim of a dead controller would overwrite the name

@@ -54,12 +54,15 @@ impl Mounts {
 pub fn become_command(file: &Path, argv: &[OsString]) -> ExitCode {
     let error = match enter(file) {
         Ok(cwd) => match argv.split_first() {
-            Some((program, rest)) => Command::new(program).args(rest).current_dir(cwd).exec(),
-            None => io::Error::other("no command was given"),
+            Some((program, rest)) => {
+                let error = Command::new(program).args(rest).current_dir(cwd).exec();
+                format!("{} cannot be started: {error}", program.display())
+            }
+            None => "no command was given".to_owned(),
         },
-        Err(error) => error,
+        Err(error) => format!("the checkout cannot be mounted at the path of the original: {error}"),
     };
-    eprintln!("loop: the checkout cannot be mounted at the path of the original: {error}");
+    eprintln!("loop: {error}");
     ExitCode::from(REFUSED)
 }
 

@@ -69,10 +69,10 @@ pub fn find(run_dir: &Path, stem: &str, epoch: u64, journaled: Option<&str>) -> 
     }
     // After a restart of the machine a missing file proves nothing: it may not have reached the disk.
     let lost_records = match journaled {
-        Some(digest) => !claim::exists(run_dir, stem) && !unstarted::holds(run_dir, stem, digest),
+        Some(digest) => !claim::exists(run_dir, stem) && !unstarted::holds(run_dir, digest),
         None => shim.is_some() && !exit_records::exist(run_dir),
     };
-    let may_be_void = !lost_records && journaled.is_none_or(|it| unstarted::holds(run_dir, stem, it));
+    let may_be_void = !lost_records && journaled.is_none_or(|it| unstarted::holds(run_dir, it));
     let is_void = may_be_void
         && !exit_records::was_claimed(run_dir, stem)?
         && ((is_same_boot && claim::void(run_dir, stem)?) || claim::is_void(run_dir, stem)?);
@@ -160,7 +160,7 @@ mod tests {
         let gone = Identity { pid: i32::MAX, ..Identity::mine().expect("an identity") };
         for (number, is_shim_known) in [(1, true), (2, false)] {
             let stem = format!("call-{number}");
-            let digest = unstarted::issue(dir.path(), &stem).expect("written");
+            let digest = unstarted::issue(dir.path(), &stem);
             if is_shim_known {
                 shim_was_here(dir.path(), &gone);
             }
@@ -173,7 +173,7 @@ mod tests {
                 assert_eq!(found(epoch), "NotStarted");
             }
             std::fs::remove_file(dir.path().join(format!("{stem}.out"))).expect("removed");
-            unstarted::revoke(dir.path(), &stem).expect("removed");
+            unstarted::revoke(dir.path()).expect("wiped");
             for _ in 0..2 {
                 assert_eq!(found(epoch), r#"Lost("the records of the run's calls were removed")"#);
             }

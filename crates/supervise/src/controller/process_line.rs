@@ -161,6 +161,11 @@ impl ProcessLine {
         self.boot == boot && self.ancestors.iter().any(|it| it.pid == pid && it.start == start)
     }
 
+    /// Returns whether that process is above this one, and not this one itself.
+    pub fn stands_below(&self, pid: i32, start: u64, boot: &str) -> bool {
+        self.ancestors.first().is_some_and(|it| it.pid != pid) && self.descends_from(pid, start, boot)
+    }
+
     /// Returns pid, start time and boot of whoever called this command: the nearest process above us
     /// that is not a shell started for this one command.
     pub fn caller(&self) -> Option<(i32, u64, String)> {

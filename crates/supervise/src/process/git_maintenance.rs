@@ -1,6 +1,6 @@
 //! Recognises the processes that git starts in the background by itself: after a commit it may collect
 //! garbage, and with fsmonitor it watches the files. They are ended with everything else that a call
-//! started, and are not told of: nobody who wrote an agent started them.
+//! started, and are not reported: nobody who wrote an agent started them.
 
 use std::fs;
 

@@ -3,7 +3,7 @@
 
 use super::protocol::OrderEnd;
 use super::tail;
-use loop_base::files::ours;
+use loop_base::files::{self, ours};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,12 @@ pub struct Ledger {
 
 impl Ledger {
     pub fn open(run_dir: &Path) -> io::Result<Ledger> {
-        let file = ours().create(true).append(true).open(path(run_dir))?;
+        let path = path(run_dir);
+        // An agent can have put something else there, which holds no record.
+        if std::fs::symlink_metadata(&path).is_ok_and(|it| !it.is_file()) {
+            files::remove_any(&path)?;
+        }
+        let file = ours().create(true).append(true).open(path)?;
         let end = file.metadata()?.len();
         Ok(Ledger { file, end, reserved: end })
     }

@@ -46,7 +46,7 @@ pub struct Order {
 
 impl Order {
     /// Returns where the standard output goes; for a check, all output.
-    pub fn out_path(&self, run_dir: &Path) -> PathBuf {
+    pub(crate) fn out_path(&self, run_dir: &Path) -> PathBuf {
         match self.kind {
             OrderKind::Call => run_dir.join(format!("{}.out", self.stem)),
             OrderKind::Check => run_dir.join(format!("{}.log", self.stem)),
@@ -54,7 +54,7 @@ impl Order {
     }
 
     /// Returns where the standard error of a call goes.
-    pub fn err_path(&self, run_dir: &Path) -> PathBuf {
+    pub(crate) fn err_path(&self, run_dir: &Path) -> PathBuf {
         run_dir.join(format!("{}.err", self.stem))
     }
 }

@@ -17,7 +17,7 @@ use crate::records::claim;
 use crate::records::exit_records::Ledger;
 use crate::records::protocol::{EndReason, Force, Order, OrderEnd, OrderKind, Survivor};
 use crate::records::unstarted;
-use loop_base::files::ours;
+use loop_base::files::{self, ours};
 use loop_base::secret;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
@@ -28,7 +28,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How much output the controller is told of at a time: little enough to be read while it is in the
+/// How much output the controller gets at a time: little enough to be read while it is in the
 /// processor's cache, and so much that the telling costs nothing.
 const STRIDE: u64 = 4 << 20;
 
@@ -96,7 +96,7 @@ pub(crate) fn run(post: &mut Post, ledger: &mut Ledger, mut order: Order) -> Fin
     if order.kind == OrderKind::Call {
         // The claim itself is there; this is for an agent that removes it.
         let _a_second_witness = ledger.claim(&order.stem);
-        if let Err(error) = unstarted::revoke(&post.run_dir, &order.stem) {
+        if let Err(error) = unstarted::revoke(&post.run_dir) {
             let why = format!("the proof that it was not started cannot be removed: {error}");
             return over(EndReason::CouldNotStart(why));
         }
@@ -194,7 +194,11 @@ fn open_output(post: &Post, order: &Order) -> io::Result<Option<Capture>> {
     let path = order.out_path(&post.run_dir);
     let file = match order.kind {
         OrderKind::Call => claim::take(&path)?,
-        OrderKind::Check => Some(ours().create(true).write(true).truncate(true).open(&path)?),
+        // What an agent put there goes: a pipe or a folder would keep the check from running.
+        OrderKind::Check => {
+            files::remove_any(&path)?;
+            Some(ours().create_new(true).write(true).open(&path)?)
+        }
     };
     Ok(file.map(|file| Capture::into_file(path, file, order.bounds.out_bytes)))
 }

@@ -102,7 +102,8 @@ pub(crate) fn usd_json(spent: &Spent) -> Value {
 /// Returns what a day or a project cost, in words.
 pub(crate) fn spend_words(spend: &loop_store::Spend) -> String {
     if spend.calls == 0 {
-        return "no calls".to_owned();
+        // Calls that a provider refused are not counted: they cost nothing.
+        return "nothing spent".to_owned();
     }
     let known = spend.calls - spend.unknown_calls.min(spend.calls);
     let amount = (0 < known).then_some(spend.micro_usd as f64 / 1e6);

@@ -21,7 +21,7 @@ pub(crate) fn line(workflow: &Workflow, state: &State) -> String {
     format!(
         "[{}] iteration {}{tests} | status: {}",
         workflow.phases[state.phase].name,
-        state.visit.iteration,
+        state.iterations_shown(workflow),
         Status::of(state).word()
     )
 }
@@ -59,7 +59,7 @@ pub(crate) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
     let past = past(home, &row.id, workflow, state);
     let width = workflow.phases.iter().map(|it| it.name.len()).max().unwrap_or(0);
     for (id, (phase, log)) in workflow.phases.iter().zip(&state.phases).enumerate() {
-        let iterations = counted(log.iterations, "iteration");
+        let iterations = counted(state.iterations_of(workflow, id), "iteration");
         let text = match log.status {
             PhaseStatus::Pending => "pending".to_owned(),
             PhaseStatus::Active => format!("in progress, {iterations}"),
@@ -79,7 +79,7 @@ pub(crate) fn phases(home: &Home, row: &Row, workflow: &Workflow, state: &State)
             out,
             "  took        {}, {}, {}, breaker opened {}, {} changed",
             time_taken(state),
-            counted(state.iterations_total, "iteration"),
+            counted(state.iterations_told(workflow), "iteration"),
             counted(state.calls_total, "call"),
             counted(past.breaker_incidents, "time"),
             counted(state.seen.files.len(), "file")

@@ -8,7 +8,7 @@ use crate::tree::git_text::is_object_id;
 use loop_base::text::counted;
 use loop_base::time::took;
 use loop_core::engine::{Effect, Ended, Ending, Event, History, PhaseStatus, State, Status, Verdict};
-use loop_core::event_line::results;
+use loop_core::event_line::{iteration_words, results};
 use loop_core::workflow::model::Workflow;
 use loop_store::Home;
 use std::fmt::Write;
@@ -80,7 +80,7 @@ fn headline(out: &mut String, id: &str, workflow: &Workflow, state: &State, past
         let _ = writeln!(out, "- branch: {}", worktree.branch);
         let _ = writeln!(out, "- worktree: {place}");
     }
-    let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_total, state.calls_total);
+    let _ = writeln!(out, "- iterations: {}, calls: {}", state.iterations_told(workflow), state.calls_total);
     let _ = writeln!(out, "- took: {}", time_taken(state));
     if let Some(past) = past {
         let _ = writeln!(out, "- breaker: opened {}", counted(past.breaker_incidents, "time"));
@@ -105,7 +105,7 @@ fn phases(out: &mut String, workflow: &Workflow, state: &State, past: Option<&Hi
         };
         let headline = past.and_then(|it| progress::headline(workflow, it, id)).unwrap_or_default();
         let cost = log.spent.words_if_reported().map(|it| format!(", {it}")).unwrap_or_default();
-        let iterations = counted(log.iterations, "iteration");
+        let iterations = counted(state.iterations_of(workflow, id), "iteration");
         let _ = writeln!(out, "- {}: {word}, {iterations}{headline}{cost}", phase.name);
     }
 }
@@ -128,7 +128,7 @@ fn checks(out: &mut String, workflow: &Workflow, state: &State) {
     if !last.is_empty() {
         let _ = writeln!(out, "- after the last call: {}", last.join(", "));
     }
-    let files = &state.seen.files;
+    let files = state.changed_files(workflow);
     if files.is_empty() {
         return;
     }
@@ -181,6 +181,8 @@ const LISTED_MOST: usize = 30;
 /// One line for each call: what it was for, what it cost, and what came of it.
 fn calls(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<Vec<String>> {
     let mut lines: Vec<String> = Vec::new();
+    // A question about an item that is a person's is judged without a call.
+    let mut is_judged = true;
     // A call leaves about ten events; twice that is read, so that a run's age costs nothing here.
     let last = home.snapshot(id)?.map_or(0, |it| it.seq);
     let mut next = (last - 20 * LISTED_MOST as i64).max(1);
@@ -194,11 +196,18 @@ fn calls(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<Vec<Strin
             }
             match serde_json::from_str(&recorded.body)? {
                 Event::Began(Effect::Work(call)) => {
-                    let phase = &workflow.phases[call.phase].name;
-                    lines.push(format!("{}: {phase} iteration {}", call.number, call.iteration));
+                    let phase = &workflow.phases[call.phase];
+                    let item = call.item.as_ref().filter(|_| phase.is_numbered_by_run());
+                    let item = item.map(|it| format!(" {}", it.id)).unwrap_or_default();
+                    is_judged = false;
+                    let iteration = iteration_words(phase, call.iteration);
+                    lines.push(format!("{}: {}{item}{iteration}", call.number, phase.name));
                 }
                 Event::Ended(ended) => add(&mut lines, &call_end(&ended)),
-                Event::Judged(judgement) => add(&mut lines, verdict(&judgement.verdict)),
+                Event::Judged(judgement) if !is_judged => {
+                    is_judged = true;
+                    add(&mut lines, verdict(&judgement.verdict));
+                }
                 _ => (),
             }
         }

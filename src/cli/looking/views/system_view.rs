@@ -1,10 +1,11 @@
 //! A system of the queue in the words of its seed: the five lines of its status, and the report of one that
 //! is blocked.
 
+use crate::tree::git::Git;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
-use loop_store::mirror::domain_memory::{DomainMemory, GateStatus, queue_file};
+use loop_store::mirror::domain_memory::{DomainMemory, FOLDER, GateStatus, queue_file};
 use loop_store::{Home, QueueKey};
 use serde_json::Value;
 use std::fmt::Write;
@@ -33,15 +34,34 @@ pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State)
     out
 }
 
-/// Returns how far the domain is, for the end of a system.
-pub(crate) fn at_end(home: &Home, workflow: &Workflow, state: &State) -> Option<String> {
-    let beginning = &state.opening.beginning;
-    let (domain, plan) = (beginning.domain.as_deref()?, state.opening.worktree.as_deref()?);
-    if workflow.mirror.format != Some(MirrorFormat::DomainMemory) || Status::of(state) != Status::Completed {
-        return None;
-    }
-    let file = queue_file(Path::new(&plan.root), domain);
-    let jobs = home.jobs(QueueKey { project: &plan.root, domain, file: &file }).ok()?;
+/// Returns what the end of a system adds, a line each: how far its domain is, and what was written there and is in
+/// no commit.
+pub(crate) fn at_end(home: &Home, workflow: &Workflow, state: &State) -> Vec<String> {
+    [progress(home, workflow, state), uncommitted(workflow, state)].into_iter().flatten().collect()
+}
+
+fn uncommitted(workflow: &Workflow, state: &State) -> Option<String> {
+    let (domain, root) = completed(workflow, state)?;
+    let folder = format!("{FOLDER}/{domain}");
+    let asked = ["status", "--porcelain", "--untracked-files=normal", "--", folder.as_str()];
+    let found = Git::open(Path::new(root)).ok()?.run(asked).ok()?;
+    let what = "the queue, the handoff and what the last stages wrote";
+    (!found.is_empty()).then(|| format!("not committed: {what}, in {folder}"))
+}
+
+/// The domain and the project of a system that is complete.
+fn completed<'a>(workflow: &Workflow, state: &'a State) -> Option<(&'a str, &'a str)> {
+    let domain = state.opening.beginning.domain.as_deref()?;
+    let plan = state.opening.worktree.as_ref()?;
+    let is_over =
+        workflow.mirror.format == Some(MirrorFormat::DomainMemory) && Status::of(state) == Status::Completed;
+    is_over.then_some((domain, plan.root.as_str()))
+}
+
+fn progress(home: &Home, workflow: &Workflow, state: &State) -> Option<String> {
+    let (domain, root) = completed(workflow, state)?;
+    let file = queue_file(Path::new(root), domain);
+    let jobs = home.jobs(QueueKey { project: root, domain, file: &file }).ok()?;
     let done = jobs.iter().filter(|it| it.system.status == JobStatus::Complete).count();
     let percent = (done * 100 + jobs.len() / 2) / jobs.len().max(1);
     Some(format!("domain {domain}: {done} of {} systems complete, {percent} %", jobs.len()))
@@ -101,7 +121,7 @@ fn blocked(workflow: &Workflow, state: &State, told: &Value) -> String {
     }
     let (count, most) = (&told["failures"]["count"], &told["failures"]["maxRetries"]);
     let _ = writeln!(out, "    Retry attempts: {count} / {most}");
-    let tried = tried(state, &reason);
+    let tried = tried(workflow, state, &reason);
     if !tried.is_empty() {
         let _ = writeln!(out, "    What was tried:");
         for (index, it) in tried.iter().enumerate() {
@@ -132,19 +152,22 @@ fn place(state: &State) -> &str {
 
 /// What was done about the failures of this stage, in its own words where somebody said them. A failure
 /// that the reason names already is not repeated.
-fn tried(state: &State, reason: &str) -> Vec<String> {
+fn tried(workflow: &Workflow, state: &State, reason: &str) -> Vec<String> {
+    let with = workflow.retries.as_ref().and_then(|it| it.with.as_deref()).unwrap_or("retry");
     let here = state.troubles.failures.iter().filter(|it| it.phase == state.phase);
     let told = here.filter_map(|it| {
         let error = it.text.lines().next().unwrap_or_default();
-        match (&it.resolution, reason.contains(error)) {
-            (Some(resolution), true) => Some(resolution.clone()),
-            (Some(resolution), false) => Some(format!("{error}: {resolution}")),
+        let tried = it.tried.as_deref().and_then(|it| it.lines().next()).map(|it| format!("{with}: {it}"));
+        let done = tried.or_else(|| it.resolution.clone());
+        match (done, reason.contains(error)) {
+            (Some(done), true) => Some(done),
+            (Some(done), false) => Some(format!("{error}: {done}")),
             (None, true) => None,
             (None, false) => Some(error.to_owned()),
         }
     });
     let mut lines: Vec<String> = Vec::new();
-    for line in told.chain(state.retry.fix.clone().map(|it| format!("debug-assist: {it}"))) {
+    for line in told {
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -32,8 +32,8 @@ const PLAN_OFF_S: i64 = 90;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grade {
     Works,
-    /// The agent does not say it, and a run copes with that.
-    NotTold,
+    /// The agent does not report it, and a run copes with that.
+    NotReported,
     Fails,
 }
 
@@ -41,7 +41,7 @@ impl Grade {
     fn word(self) -> &'static str {
         match self {
             Grade::Works => "works",
-            Grade::NotTold => "not told",
+            Grade::NotReported => "not reported",
             Grade::Fails => "FAILS",
         }
     }
@@ -82,7 +82,7 @@ pub(crate) fn run(context: &Context, name: &str) -> anyhow::Result<u8> {
         let tested = bench.tried(case)?;
         if !context.json {
             for it in &tested {
-                println!("  {:<9} {}: {}", it.grade.word(), it.what, sanitise(&it.says));
+                println!("  {:<12} {}: {}", it.grade.word(), it.what, sanitise(&it.says));
             }
         }
         rows.extend(tested);
@@ -96,10 +96,10 @@ pub(crate) fn run(context: &Context, name: &str) -> anyhow::Result<u8> {
         let whole = json!({"agent": name, "version": version, "ok": failed == 0, "rows": list});
         println!("{}", crate::cli::json::line(&whole));
     } else {
-        let silent = rows.iter().filter(|it| it.grade == Grade::NotTold).count();
+        let silent = rows.iter().filter(|it| it.grade == Grade::NotReported).count();
         let works = rows.len() - failed - silent;
         println!(
-            "{name}: {works} of {} work, {silent} not told, {failed} failed",
+            "{name}: {works} of {} work, {silent} not reported, {failed} failed",
             counted(rows.len(), "row")
         );
     }
@@ -192,8 +192,8 @@ fn graded(what: &'static str, is_good: bool, says: String) -> TestedRow {
 }
 
 fn told(what: &'static str, says: Option<String>) -> TestedRow {
-    let grade = if says.is_some() { Grade::Works } else { Grade::NotTold };
-    TestedRow { what, grade, says: says.unwrap_or_else(|| "the agent does not say it".to_owned()) }
+    let grade = if says.is_some() { Grade::Works } else { Grade::NotReported };
+    TestedRow { what, grade, says: says.unwrap_or_else(|| "the agent does not report it".to_owned()) }
 }
 
 fn judge_work(seen: &CallSeen) -> Vec<TestedRow> {

@@ -145,20 +145,19 @@ fn may(row: &'static AgentRow) -> Vec<(&'static str, String)> {
             let set = it.env.iter().map(|(name, value)| format!("{name}={value}"));
             set.chain(it.argv).collect::<Vec<String>>()
         };
-        invocation.map(words).unwrap_or_default()
+        invocation.map(words)
     };
-    let own = started(Permissions::Agent);
-    let added = |permissions, says: &str| {
-        let words: Vec<String> = started(permissions).into_iter().filter(|it| !own.contains(it)).collect();
-        if words.is_empty() {
-            "what its own settings allow".to_owned()
-        } else {
-            format!("{says} ({})", words.join(" "))
+    let own = started(Permissions::Agent).unwrap_or_else(|_| vec![row.program.to_owned()]);
+    let says = |permissions, means: &str| match started(permissions) {
+        Err(why) => format!("refused: {why}"),
+        Ok(words) => {
+            let added: Vec<String> = words.into_iter().filter(|it| !own.contains(it)).collect();
+            if added.is_empty() { means.to_owned() } else { format!("{means} ({})", added.join(" ")) }
         }
     };
     vec![
-        ("all", added(Permissions::All, "runs and edits without asking")),
-        ("edit", added(Permissions::Edit, "changes files of the working tree, cannot commit")),
-        ("agent", "what its own settings allow".to_owned()),
+        ("all", says(Permissions::All, "runs and edits without asking")),
+        ("edit", says(Permissions::Edit, "changes files of the working tree, cannot commit")),
+        ("agent", says(Permissions::Agent, "what its own settings allow")),
     ]
 }

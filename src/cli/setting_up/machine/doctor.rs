@@ -28,7 +28,7 @@ use std::path::Path;
 
 #[derive(Args)]
 pub(crate) struct DoctorFlags {
-    /// Repair modes of our own files and a stop hook that calls nothing; offer to make a repository
+    /// Repair the modes of loop's own files and a stop hook whose program is gone; offer to create a repository
     #[arg(long)]
     fix: bool,
 }

@@ -12,7 +12,7 @@ use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::{Timestamp, length};
 use loop_core::engine::{Command, Wait};
-use loop_store::{Filter, Home, PlanUse, SlotUse, local_day};
+use loop_store::{AccountHold, Filter, Home, PlanUse, SlotUse, local_day};
 use serde_json::json;
 
 #[derive(Args)]
@@ -43,31 +43,7 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
     let waits = waits(&home)?;
     let slots = home.slots()?;
     if context.json {
-        let list: Vec<_> = holds
-            .iter()
-            .map(|it| {
-                let until = Timestamp(it.until);
-                let seconds_left = until.since(now()) / 1000;
-                json!({
-                    "agent": it.account, "until": until.to_string(), "seconds_left": seconds_left,
-                    "reason": it.reason, "warning": null,
-                })
-            })
-            .chain(plans.iter().map(|it| {
-                let until = it.until.map(|it| Timestamp(it).to_string());
-                json!({ "agent": it.account, "until": until, "reason": null, "warning": it.warning })
-            }))
-            .chain(waits.iter().map(|it| {
-                json!({
-                    "run": it.run, "project": it.project, "until": it.until.to_string(),
-                    "seconds_left": it.until.since(now()) / 1000, "reason": it.why, "warning": null,
-                })
-            }))
-            .chain(slots.iter().map(|it| {
-                let since = Timestamp(it.since).to_string();
-                json!({ "agent": it.account, "run": it.run, "slot": slot_word(it), "call": it.call, "since": since })
-            }))
-            .collect();
+        let list = objects(&holds, &plans, &waits, &slots);
         println!("{}", serde_json::Value::from(list));
         return Ok(0);
     }
@@ -83,29 +59,59 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
         println!("{NO_LIMITS}");
     }
     print_slots(&slots);
-    for hold in holds {
-        let until = Timestamp(hold.until);
-        let left = length(until.since(now()));
-        show(&format!(
-            "{}  until {until} ({left} left): {}",
-            sanitise(&hold.account),
-            sanitise(&hold.reason)
-        ));
-    }
-    for wait in &waits {
-        let left = length(wait.until.since(now()));
-        show(&format!(
-            "run {}  {}  waiting until {} ({left} left): {}",
-            &wait.run[..8],
-            sanitise(&wait.project),
-            wait.until,
-            sanitise(&wait.why)
-        ));
-    }
+    holds.iter().for_each(print_hold);
+    waits.iter().for_each(print_wait);
     if !waits.is_empty() {
         println!("{}", hint::next("loop limits --clear"));
     }
     Ok(0)
+}
+
+/// One object for each hold, warning, wait and slot.
+fn objects(
+    holds: &[AccountHold],
+    plans: &[PlanUse],
+    waits: &[RunWait],
+    slots: &[SlotUse],
+) -> Vec<serde_json::Value> {
+    holds
+        .iter()
+        .map(|it| {
+            let until = Timestamp(it.until);
+            let seconds_left = until.since(now()) / 1000;
+            json!({
+                "agent": it.account, "until": until.to_string(), "seconds_left": seconds_left,
+                "reason": it.reason, "warning": null,
+            })
+        })
+        .chain(plans.iter().map(|it| {
+            let until = it.until.map(|it| Timestamp(it).to_string());
+            json!({ "agent": it.account, "until": until, "reason": null, "warning": it.warning })
+        }))
+        .chain(waits.iter().map(|it| {
+            json!({
+                "run": it.run, "project": it.project, "until": it.until.to_string(),
+                "seconds_left": it.until.since(now()) / 1000, "reason": it.why, "warning": null,
+            })
+        }))
+        .chain(slots.iter().map(|it| {
+            let since = Timestamp(it.since).to_string();
+            json!({ "agent": it.account, "run": it.run, "slot": slot_word(it), "call": it.call, "since": since })
+        }))
+        .collect()
+}
+
+fn print_hold(hold: &AccountHold) {
+    let until = Timestamp(hold.until);
+    let left = length(until.since(now()));
+    let (account, reason) = (sanitise(&hold.account), sanitise(&hold.reason));
+    show(&format!("{account}  until {until} ({left} left): {reason}"));
+}
+
+fn print_wait(wait: &RunWait) {
+    let left = length(wait.until.since(now()));
+    let (project, why) = (sanitise(&wait.project), sanitise(&wait.why));
+    show(&format!("run {}  {project}  waiting until {} ({left} left): {why}", &wait.run[..8], wait.until));
 }
 
 /// Who has slots of an account, and who stands in line for one.
@@ -163,7 +169,7 @@ fn clear(home: &Home, account: &str) -> anyhow::Result<u8> {
     let told = tell_runs(home, account)?;
     let what = if account == EVERY { "all accounts".to_owned() } else { sanitise(account) };
     let text = match (cleared, told) {
-        (0, 0) => "no such limit".to_owned(),
+        (0, 0) => "no limit in force, and no run waits".to_owned(),
         (_, 0) => "cleared".to_owned(),
         (_, count) => format!("cleared; notified: {}", counted(count, "unfinished run")),
     };

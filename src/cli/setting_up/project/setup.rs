@@ -121,7 +121,7 @@ fn first_run(preset: &Preset, project: &Path) -> String {
             None => "help: write docs/PRPs/NAME.md, then loop run docs/PRPs/NAME.md".to_owned(),
         },
         BuiltIn::Plan => planning_files::first_run(project),
-        BuiltIn::Engineering => "help: loop run INPUT begins".to_owned(),
+        BuiltIn::Engineering => "help: loop run INPUT starts a run".to_owned(),
     }
 }
 
@@ -138,7 +138,7 @@ fn guess(context: &Context, project: &Path) -> anyhow::Result<&'static Preset> {
         () if project.join(".planning").is_dir() => (BuiltIn::Plan, ".planning/ is there"),
         () if has_queue(project) => (BuiltIn::Engineering, "domain-memory/ has a queue"),
         () if project.join("docs/PRPs").is_dir() => (BuiltIn::Tdd, "docs/PRPs/ is there"),
-        () if design => (BuiltIn::Ralph, "a design is there"),
+        () if design => (BuiltIn::Ralph, "there is a design file"),
         () => (BuiltIn::Ralph, "it needs the least setup"),
     };
     if !context.quiet {

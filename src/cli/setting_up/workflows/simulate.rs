@@ -32,7 +32,7 @@ pub(crate) struct SimulateFlags {
     #[arg(long, value_name = "FILE", conflicts_with = "seed")]
     story: Option<PathBuf>,
     /// Random events, trouble included; the same number gives the same sequence
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::seed)]
     seed: Option<u64>,
     /// Number of items, where the workflow repeats over a list
     #[arg(long, value_name = "N", default_value = "2", allow_negative_numbers = true, value_parser = values::count)]

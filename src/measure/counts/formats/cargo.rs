@@ -5,7 +5,8 @@
 //! of another cargo) is passed over. A target whose process died prints no result: what it did not
 //! report as passed counts as failing, if cargo says that it failed.
 
-use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts, count};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::libtest;
 
 /// Blocks inside blocks that are followed; deeper ones are text.
 const NESTING_LIMIT: usize = 8;
@@ -29,7 +30,7 @@ struct CargoBlock {
 
 impl Cargo {
     pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
-        if let Some(number) = announcement(text) {
+        if let Some(number) = libtest::announcement(text) {
             self.announce(at, number);
             return;
         }
@@ -44,7 +45,7 @@ impl Cargo {
             if !name.starts_with(' ') {
                 names.insert(name);
             }
-        } else if let Some((name, outcome)) = test_line(text) {
+        } else if let Some((name, outcome)) = libtest::test(text) {
             block.see(name, outcome);
         }
     }
@@ -85,7 +86,11 @@ impl Cargo {
 
 impl CargoBlock {
     fn conclude(&mut self, at: u64, result: &str) {
-        let Some((mut tally, number)) = read_result(result) else { return };
+        let Some((counts, is_ok)) = libtest::result(result) else { return };
+        if is_ok != (counts.failed == 0) {
+            return;
+        }
+        let (mut tally, number) = (LogTally::from(counts), counts.total());
         match self.announced.iter().rposition(|it| *it == number) {
             None => {}
             Some(0) => {
@@ -108,36 +113,7 @@ impl CargoBlock {
     }
 }
 
-fn announcement(text: &str) -> Option<u32> {
-    let (number, word) = text.strip_prefix("running ")?.split_once(' ')?;
-    matches!(word, "test" | "tests").then(|| count(number)).flatten()
-}
-
-/// What cargo itself says on its standard error. A dying test leaves its line unfinished, so the
-/// error may stand in the middle of one.
+/// What cargo itself says on its standard error.
 fn is_between_targets(text: &str) -> bool {
-    text.starts_with("     Running ")
-        || text.starts_with("   Doc-tests ")
-        || text.contains("error: test failed, to rerun pass")
-        || text.contains("error: doctest failed, to rerun pass")
-}
-
-fn read_result(text: &str) -> Option<(LogTally, u32)> {
-    let (word, numbers) = text.split_once(". ")?;
-    let numbers = numbers.split_once("; finished in").map_or(numbers, |(it, _)| it);
-    let numbers = amounts(numbers, ";")?;
-    let tally = LogTally {
-        passing: amount_of(&numbers, &["passed", "measured"]),
-        failing: amount_of(&numbers, &["failed"]),
-        skipped: amount_of(&numbers, &["ignored"]),
-        failed: FailedNames::default(),
-    };
-    let agrees = (word == "ok") == (tally.failing == 0);
-    agrees.then(|| (tally.clone(), tally.total()))
-}
-
-fn test_line(text: &str) -> Option<(&str, &str)> {
-    let (name, outcome) = text.strip_prefix("test ")?.split_once(" ... ")?;
-    let remarks = [" - should panic", " - compile fail", " - compile"];
-    Some((remarks.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name), outcome))
+    text.starts_with("     Running ") || text.starts_with("   Doc-tests ") || libtest::is_failed_target(text)
 }

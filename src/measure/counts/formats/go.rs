@@ -6,6 +6,8 @@
 //! a test that began and never ended is failing too.
 
 use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::TestOutcome;
+use loop_core::proof::runner_lines::go::{GoEnding, outcome, package};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,16 +48,14 @@ impl Go {
             }
         } else if let Some((_, test)) = text.split_once("=== RUN   ") {
             self.package.begin(at, test.trim());
-        } else if let Some((word, test)) = outcome(text) {
-            self.package.end(at, word, test);
-        } else if let Some((word, name, remark)) = package_line(text) {
+        } else if let Some((outcome, test)) = outcome(text) {
+            self.package.end(at, outcome, test);
+        } else if let Some((ending, name)) = package(text) {
             let package = std::mem::take(&mut self.package);
-            let tally = match word {
-                "FAIL" => package.failed(name),
-                "ok" if package.says_what_runs => package.tally.clone(),
-                "ok" if remark.contains("[no tests to run]") => LogTally::default(),
-                "ok" => LogTally { passing: 1, ..LogTally::default() },
-                _ => LogTally::default(),
+            let tally = match ending {
+                GoEnding::Failed | GoEnding::NotBuilt => package.failed(name),
+                GoEnding::Passed if !package.says_what_runs => LogTally { passing: 1, ..LogTally::default() },
+                GoEnding::Passed | GoEnding::NoTests => package.tally.clone(),
             };
             self.sum.add(&tally, package.first.unwrap_or(at), at);
         }
@@ -71,21 +71,22 @@ impl Go {
             return;
         }
         let ended = match action.as_str() {
-            "pass" => "PASS",
-            "fail" => "FAIL",
-            "skip" => "SKIP",
-            "run" => "",
+            "pass" => Some(TestOutcome::Passed),
+            "fail" => Some(TestOutcome::Failed),
+            "skip" => Some(TestOutcome::Skipped),
+            "run" => None,
             _ => return,
         };
         let package = self.packages.entry(name.clone()).or_default();
         package.says_what_runs = true;
         package.first.get_or_insert(at);
-        match test {
-            Some(test) if ended.is_empty() => package.begin(at, &test),
-            Some(test) => package.end(at, ended, &test),
-            None => {
+        match (test, ended) {
+            (Some(test), None) => package.begin(at, &test),
+            (Some(test), Some(ended)) => package.end(at, ended, &test),
+            (None, _) => {
                 let package = self.packages.remove(&name).unwrap_or_default();
-                let tally = if ended == "FAIL" { package.failed(&name) } else { package.tally.clone() };
+                let is_failed = ended == Some(TestOutcome::Failed);
+                let tally = if is_failed { package.failed(&name) } else { package.tally.clone() };
                 self.sum.add(&tally, package.first.unwrap_or(at), at);
             }
         }
@@ -101,17 +102,18 @@ impl CountedPackage {
         }
     }
 
-    fn end(&mut self, at: u64, word: &str, test: &str) {
-        let believed = self.under_way.remove(test) || (!self.says_what_runs && word == "FAIL");
+    fn end(&mut self, at: u64, outcome: TestOutcome, test: &str) {
+        let is_failed = outcome == TestOutcome::Failed;
+        let believed = self.under_way.remove(test) || (!self.says_what_runs && is_failed);
         if !believed {
             return;
         }
         self.first.get_or_insert(at);
         let mut one = LogTally::default();
-        match word {
-            "PASS" => one.passing = 1,
-            "SKIP" => one.skipped = 1,
-            _ => {
+        match outcome {
+            TestOutcome::Passed => one.passing = 1,
+            TestOutcome::Skipped => one.skipped = 1,
+            TestOutcome::Failed => {
                 one.failing = 1;
                 one.failed.insert(test);
             }
@@ -131,21 +133,4 @@ impl CountedPackage {
         }
         tally
     }
-}
-
-/// Reads `--- FAIL: TestName (0.00s)`, which follows what the test printed without a line end.
-fn outcome(text: &str) -> Option<(&str, &str)> {
-    let rest = &text[text.rfind("--- ")? + 4..];
-    let (word, rest) = rest.split_once(": ")?;
-    let (test, time) = rest.rsplit_once(" (")?;
-    (matches!(word, "PASS" | "FAIL" | "SKIP") && time.ends_with("s)")).then_some((word, test))
-}
-
-/// Reads `ok PACKAGE 0.002s`, `FAIL PACKAGE [build failed]` and `? PACKAGE [no test files]`, with tabs
-/// before and after the package.
-fn package_line(text: &str) -> Option<(&str, &str, &str)> {
-    let (word, rest) = text.split_once('\t')?;
-    let word = word.trim_end();
-    let (name, remark) = rest.split_once(['\t', ' '])?;
-    (matches!(word, "ok" | "FAIL" | "?") && !name.is_empty()).then_some((word, name, remark))
 }

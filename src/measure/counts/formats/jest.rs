@@ -2,7 +2,8 @@
 //! tests print is indented), and the titles under each failing file. A file that failed to run is
 //! in none of jest's numbers of tests and counts as one failing test, named by its path.
 
-use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::jest::{self, JestHeading};
 use std::collections::BTreeSet;
 
 /// More different files that failed to run are not counted: the path of each is kept, because jest
@@ -21,9 +22,9 @@ pub(in crate::measure::counts) struct Jest {
 
 impl Jest {
     pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
-        if let Some((word, path)) = file_line(text) {
+        if let Some((path, is_failed)) = jest::file(text) {
             self.first.get_or_insert(at);
-            self.failing_file = (word == "FAIL").then(|| path.to_owned());
+            self.failing_file = is_failed.then(|| path.to_owned());
         } else if let Some(title) = text.strip_prefix("  ● ") {
             self.read_title(title);
         } else if text.starts_with("Test Suites: ") {
@@ -32,9 +33,9 @@ impl Jest {
         } else if text.starts_with("No tests found, exiting with code ") {
             self.close(at, LogTally::default());
         } else if let (true, Some(numbers)) = (self.after_suites, text.strip_prefix("Tests: "))
-            && let Some(tally) = read_numbers(numbers)
+            && let Some(counts) = jest::numbers(numbers)
         {
-            self.close(at, tally);
+            self.close(at, counts.into());
         }
     }
 
@@ -44,13 +45,15 @@ impl Jest {
 
     fn read_title(&mut self, title: &str) {
         let Some(file) = &self.failing_file else { return };
-        if title == "Test suite failed to run" {
-            if self.broken_files.len() < BROKEN_FILES_LIMIT {
-                self.broken_files.insert(file.clone());
+        match jest::heading(title) {
+            JestHeading::BrokenFile => {
+                if self.broken_files.len() < BROKEN_FILES_LIMIT {
+                    self.broken_files.insert(file.clone());
+                }
+                self.names.insert(file);
             }
-            self.names.insert(file);
-        } else if title != "Console" && !title.starts_with("process.exit called with") {
-            self.names.insert(&format!("{file} › {title}"));
+            JestHeading::FailedTest => self.names.insert(&format!("{file} › {title}")),
+            JestHeading::Output => (),
         }
     }
 
@@ -62,25 +65,4 @@ impl Jest {
         self.sum.add(&tally, self.first.unwrap_or(at), at);
         *self = Jest { sum: std::mem::take(&mut self.sum), ..Jest::default() };
     }
-}
-
-/// Reads `FAIL src/a.test.js (5.2 s)`; with colours there is a space in front.
-fn file_line(text: &str) -> Option<(&str, &str)> {
-    let text = text.strip_prefix(' ').unwrap_or(text);
-    let (word, path) = text.split_once(' ')?;
-    let path = path.trim();
-    let timed = path.ends_with(" s)") || path.ends_with(" ms)");
-    let path = if timed { path.rsplit_once(" (").map_or(path, |(path, _)| path) } else { path };
-    matches!(word, "PASS" | "FAIL").then_some((word, path))
-}
-
-fn read_numbers(text: &str) -> Option<LogTally> {
-    let numbers = amounts(text, ",")?;
-    let tally = LogTally {
-        passing: amount_of(&numbers, &["passed"]),
-        failing: amount_of(&numbers, &["failed"]),
-        skipped: amount_of(&numbers, &["skipped", "todo", "pending"]),
-        failed: FailedNames::default(),
-    };
-    (tally.total() == amount_of(&numbers, &["total"])).then_some(tally)
 }

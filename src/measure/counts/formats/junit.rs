@@ -5,8 +5,8 @@
 //! before, after and between. So tags, comments and character data are followed here, line by line and
 //! afresh at every `<`, which no attribute may hold; what is inside of a tag is read by `quick_xml`.
 
-use crate::measure::counts::tally::{LogFinding, LogTally, Sum, count};
-use quick_xml::escape::unescape;
+use crate::measure::counts::tally::{LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::{count, junit};
 use quick_xml::events::BytesStart;
 
 /// A longer tag is passed over; failure messages in attributes are the longest there are.
@@ -217,13 +217,7 @@ fn after_bracket(after: &str, in_report: bool) -> XmlPlace {
     }
 }
 
-/// Returns the value of an attribute, as a person would read it.
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let length = tag.find(|it: char| it.is_whitespace() || it == '/').unwrap_or(tag.len());
-    let start = BytesStart::from_content(tag.trim_end_matches('/'), length);
-    let mut attributes = start.attributes();
-    // A name that is there twice is the tool's fault, not a reason to lose the count.
-    let found = attributes.with_checks(false).flatten().find(|it| it.key.as_ref() == name.as_bytes())?;
-    let raw = String::from_utf8_lossy(&found.value).into_owned();
-    Some(unescape(&raw).map_or(raw.clone(), |it| it.into_owned()))
+    junit::attribute(&BytesStart::from_content(tag.trim_end_matches('/'), length), name)
 }

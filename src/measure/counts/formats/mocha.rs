@@ -3,7 +3,8 @@
 //! for reporters that draw no ticks, where an empty line stands before it. If none can be believed,
 //! the last one is offered as unsure.
 
-use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, count};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::mocha::{amount, numbered, passing};
 
 #[derive(Debug, Default)]
 pub(in crate::measure::counts) struct Mocha {
@@ -77,7 +78,7 @@ impl Summary {
         } else if let Some(number) = amount(text, "failing") {
             (self.tally.failing, self.last) = (number, at);
             (self.title, self.tally.failed) = (Title::Between, FailedNames::default());
-        } else if let (true, Some(suite)) = (listed, numbered(text)) {
+        } else if let (true, Some(suite)) = (listed, text.strip_prefix("  ").and_then(numbered)) {
             self.extend_title(String::new(), suite, FIRST_COLUMN - 2);
         } else if let Title::Inside { path, column } = &mut self.title {
             let (path, column) = (std::mem::take(path), *column);
@@ -99,23 +100,6 @@ impl Summary {
             None => Title::Inside { path: joined(part), column: column + 2 },
         };
     }
-}
-
-/// Reads `  3 passing (4ms)`.
-fn passing(text: &str) -> Option<u32> {
-    let (number, time) = text.strip_prefix("  ")?.split_once(" passing (")?;
-    time.ends_with(')').then(|| count(number)).flatten()
-}
-
-fn amount(text: &str, word: &str) -> Option<u32> {
-    let (number, found) = text.strip_prefix("  ")?.split_once(' ')?;
-    (found == word).then(|| count(number)).flatten()
-}
-
-/// Reads `  1) suite`.
-fn numbered(text: &str) -> Option<&str> {
-    let (number, suite) = text.strip_prefix("  ")?.split_once(") ")?;
-    count(number).map(|_| suite)
 }
 
 fn column_of(text: &str) -> usize {

@@ -3,7 +3,8 @@
 //! node's word on what is a test and what a mere suite, so they replace a count of the points.
 
 use super::tree::SuitePath;
-use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, count};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::count;
 
 /// The totals as far as they were read. They count when they are complete and add up.
 #[derive(Debug, Default)]

@@ -4,7 +4,8 @@
 //! look the same, comes before. Errors count as failing, also those of collecting; an expected
 //! failure counts as skipped, an unexpected pass as passing; deselected tests do not count.
 
-use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::pytest::{banner, closing, summary_entry};
 
 #[derive(Debug, Default)]
 pub(in crate::measure::counts) struct Pytest {
@@ -66,9 +67,9 @@ impl Pytest {
     }
 
     fn read_closing(&mut self, at: u64, text: &str) {
-        let Some(tally) = read_closing(text) else { return };
+        let Some((counts, _)) = closing(text) else { return };
         self.first.get_or_insert(at);
-        self.closing = Some((tally, at));
+        self.closing = Some((counts.into(), at));
         // Without a banner nothing else tells one session from the next.
         if self.width.is_none() && self.section != SummarySection::Captured {
             self.close();
@@ -89,46 +90,7 @@ impl Pytest {
     }
 }
 
-fn banner(text: &str) -> Option<&str> {
-    let title = text.strip_prefix('=')?.strip_suffix('=')?.trim_matches('=');
-    title.strip_prefix(' ')?.strip_suffix(' ')
-}
-
-fn read_closing(text: &str) -> Option<LogTally> {
-    let (outcomes, time) = text.rsplit_once(" in ")?;
-    let seconds = time.split(' ').next()?.strip_suffix('s')?;
-    seconds.parse::<f64>().ok()?;
-    if outcomes == "no tests ran" {
-        return Some(LogTally::default());
-    }
-    let outcomes = amounts(outcomes, ",")?;
-    let known = ["passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed", "deselected"];
-    if !outcomes.iter().any(|(_, word)| known.contains(word)) {
-        return None;
-    }
-    Some(LogTally {
-        passing: amount_of(&outcomes, &["passed", "xpassed"]),
-        failing: amount_of(&outcomes, &["failed", "error", "errors"]),
-        skipped: amount_of(&outcomes, &["skipped", "xfailed"]),
-        failed: FailedNames::default(),
-    })
-}
-
-/// Returns the test of `FAILED tests/test_a.py::test_b[x - y] - assert 1 == 2`. Parameters may hold
-/// the separator, so those in brackets are read to their end first.
+/// Returns what a failing line of the short summary is about.
 fn failing_test(text: &str) -> Option<&str> {
-    let (word, rest) = text.split_once(' ')?;
-    let rest = match word {
-        "FAILED" | "ERROR" => rest,
-        // The parameters of a subtest may hold spaces: `SUBFAILED(i=1, j=2) test_a.py::test_b`.
-        _ if word.starts_with("SUBFAILED") => text.split_once([')', ']'])?.1.trim_start(),
-        _ => return None,
-    };
-    let separator = rest.find(" - ").unwrap_or(rest.len());
-    let bracket = rest.find('[').filter(|it| *it < separator);
-    let end = match bracket {
-        Some(open) => rest[open..].find("] - ").map_or(rest.len(), |it| open + it + 1),
-        None => separator,
-    };
-    Some(&rest[..end])
+    summary_entry(text).filter(|(word, _)| matches!(*word, "FAILED" | "ERROR")).map(|it| it.1)
 }

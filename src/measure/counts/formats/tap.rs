@@ -6,7 +6,8 @@
 
 use super::node::{Spec, Totals};
 use super::tree::SuitePath;
-use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, count};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::count;
 
 #[derive(Debug, Default)]
 pub(in crate::measure::counts) struct Tap {

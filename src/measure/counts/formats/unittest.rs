@@ -4,13 +4,12 @@
 //! not among the tests it ran, so the headings of the list say how many different tests failed.
 //! An expected failure counts as skipped; an unexpected success fails the run, so it is failing.
 
-use crate::measure::counts::tally::{LogFinding, LogTally, Sum, amount_of, count};
+use crate::measure::counts::tally::{LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::unittest::{conclusion, is_fixture, is_rule, ran};
 use std::collections::BTreeSet;
 
 /// More different failing tests are not told apart; their number is then the one printed.
 const HEADINGS_LIMIT: usize = 10_000;
-
-const RULE_WIDTH: usize = 70;
 
 #[derive(Debug, Default)]
 pub(in crate::measure::counts) struct Unittest {
@@ -75,17 +74,8 @@ impl Unittest {
     }
 
     fn read_end(&mut self, at: u64, text: &str, number: u32) {
-        let (word, details) = text.split_once(" (").unwrap_or((text, ""));
-        if !matches!(word, "OK" | "FAILED" | "NO TESTS RAN") {
-            return;
-        }
-        let details = details.trim_end_matches(')').split(", ");
-        let details: Vec<(u32, &str)> = details
-            .filter_map(|it| it.split_once('='))
-            .filter_map(|(it, of)| Some((count(of)?, it)))
-            .collect();
-        let printed = amount_of(&details, &["failures", "errors", "unexpected successes"]);
-        let skipped = amount_of(&details, &["skipped", "expected failures"]);
+        let Some(end) = conclusion(text) else { return };
+        let (printed, skipped) = (end.failing, end.skipped);
         let told_apart = self.headings == printed && self.failed.len() < HEADINGS_LIMIT;
         let of_classes = self.failed.iter().filter(|it| is_fixture(it)).count() as u32;
         let (failing, among_ran) = match told_apart {
@@ -102,15 +92,6 @@ impl Unittest {
     }
 }
 
-fn is_rule(text: &str, of: char) -> bool {
-    text.len() == RULE_WIDTH && text.chars().all(|it| it == of)
-}
-
-fn ran(text: &str) -> Option<u32> {
-    let (number, rest) = text.strip_prefix("Ran ")?.split_once(" test")?;
-    (rest.starts_with(" in ") || rest.starts_with("s in ")).then(|| count(number)).flatten()
-}
-
 /// Returns the dotted name of `test_a (module.Class.test_a) (i=1)`; older versions of Python leave
 /// the method out of the parentheses.
 fn identity(title: &str) -> String {
@@ -123,9 +104,4 @@ fn identity(title: &str) -> String {
         true => owner.to_owned(),
         false => format!("{owner}.{method}"),
     }
-}
-
-fn is_fixture(identity: &str) -> bool {
-    let method = identity.rsplit('.').next().unwrap_or(identity);
-    matches!(method, "setUpClass" | "tearDownClass" | "setUpModule" | "tearDownModule")
 }

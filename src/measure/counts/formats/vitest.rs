@@ -3,7 +3,8 @@
 //! so does an unhandled error, which fails the run though every test passed. Of several summaries
 //! after one `RUN` line the last counts, because what tests print comes before it.
 
-use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum, amount_of, amounts, count};
+use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::runner_lines::{count, vitest};
 
 #[derive(Debug, Default)]
 pub(in crate::measure::counts) struct Vitest {
@@ -30,7 +31,7 @@ impl Vitest {
         } else if trimmed.starts_with("No test files found, exiting with code ") {
             self.summary = Some((LogTally::default(), at));
         } else if let (true, Some(numbers)) = (self.after_files, trimmed.strip_prefix("Tests  ")) {
-            if let Some(mut tally) = read_numbers(numbers) {
+            if let Some(mut tally) = vitest::numbers(numbers).map(LogTally::from) {
                 tally.failing += self.broken_suites;
                 self.summary = Some((tally, at));
             }
@@ -71,19 +72,4 @@ fn failed_suites(text: &str) -> Option<u32> {
 fn errors(text: &str) -> Option<u32> {
     let (number, word) = text.strip_prefix("Errors  ")?.split_once(' ')?;
     word.starts_with("error").then(|| count(number)).flatten()
-}
-
-fn read_numbers(text: &str) -> Option<LogTally> {
-    if text == "no tests" {
-        return Some(LogTally::default());
-    }
-    let (numbers, total) = text.strip_suffix(')')?.rsplit_once(" (")?;
-    let numbers = amounts(numbers, "|")?;
-    let tally = LogTally {
-        passing: amount_of(&numbers, &["passed"]),
-        failing: amount_of(&numbers, &["failed"]),
-        skipped: amount_of(&numbers, &["skipped", "todo", "expected fail"]),
-        failed: FailedNames::default(),
-    };
-    (tally.total() == count(total)?).then_some(tally)
 }

@@ -124,22 +124,22 @@ impl CheckoutWriter<'_> {
         path: &Path,
         refs: &[(String, String)],
     ) -> Result<Git, GitError> {
-        let dot = path.join(".git");
+        let dot_git = path.join(".git");
         for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
-            make_folder(&dot.join(folder))?;
+            make_folder(&dot_git.join(folder))?;
         }
         if let Some(history) = self.source.history {
             let mut alternates = history.objects().into_os_string().into_vec();
             alternates.push(b'\n');
-            put(&dot.join("objects/info/alternates"), &alternates)?;
+            put(&dot_git.join("objects/info/alternates"), &alternates)?;
         }
         let refs: String = refs.iter().map(|(id, name)| format!("{id} {name}\n")).collect();
-        put(&dot.join("packed-refs"), refs.as_bytes())?;
-        put(&dot.join("HEAD"), b"ref: refs/heads/unborn\n")?;
-        put(&dot.join("config"), &configuration(self.source.settings))?;
+        put(&dot_git.join("packed-refs"), refs.as_bytes())?;
+        put(&dot_git.join("HEAD"), b"ref: refs/heads/unborn\n")?;
+        put(&dot_git.join("config"), &configuration(self.source.settings))?;
         for folder in &from.git_dirs {
             if let Ok(shallow) = fs::read(folder.join("shallow")) {
-                put(&dot.join("shallow"), &shallow)?;
+                put(&dot_git.join("shallow"), &shallow)?;
             }
         }
         Git::open_with(

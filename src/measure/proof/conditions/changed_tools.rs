@@ -1,5 +1,5 @@
 //! Whether the tools that checks run with were changed while an agent, or code that it wrote, was running:
-//! toolchains below HOME, the libraries of interpreters in PATH, and settings in the folders above the
+//! toolchains below HOME, the libraries of interpreters and of Go in PATH, and settings in the folders above the
 //! tree, which tools read by themselves. A clean run has to use them, because they cannot be made afresh, so a plugin or a start-up file that came into them would take part. A file
 //! counts by the time at which the kernel says that it was changed, which nobody but root can set, so
 //! nothing has to be remembered from the opening. What changed between two calls is an update of the
@@ -7,6 +7,7 @@
 
 use crate::measure::proof::conditions::opening::OpeningConditions;
 use crate::measure::proof::conditions::tool_homes::HOMES;
+use crate::measure::proof::conditions::writable::may_write;
 use rustix::process::geteuid;
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,9 +40,10 @@ pub(crate) fn changed_within(
 ) -> Vec<String> {
     let in_tree = |it: &PathBuf| trees.iter().any(|tree| it.starts_with(tree));
     let (settings, packages) = above(trees);
-    let folders = folders(opening).into_iter().filter(|it| !in_tree(it)).chain(packages).collect();
+    let folders = folders(opening, trees).into_iter().filter(|it| !in_tree(it)).chain(packages).collect();
     let walk = ToolWalk { times, user: geteuid().as_raw() };
-    let mut found: Vec<String> = settings.iter().filter_map(|it| walk.counts(it)).collect();
+    let go = prefixes(opening).into_iter().map(|it| it.join("go.env"));
+    let mut found: Vec<String> = settings.into_iter().chain(go).filter_map(|it| walk.counts(&it)).collect();
     found.extend(walk.share(folders));
     // The walkers end in any order, and two looks at the same tools are compared.
     found.sort();
@@ -99,17 +101,18 @@ fn above(trees: [&Path; 2]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     (settings, packages)
 }
 
-fn folders(opening: &OpeningConditions) -> Vec<PathBuf> {
+fn folders(opening: &OpeningConditions, trees: [&Path; 2]) -> Vec<PathBuf> {
     let homes = HOMES
         .iter()
         .filter_map(|it| Some(opening.tool_home(it.variable, it.usual).join(it.programs?)))
         .filter(|it| it.is_dir());
     let mut found: Vec<PathBuf> = homes.collect();
-    for prefix in
-        opening.path.iter().filter_map(|it| it.folder.canonicalize().ok()?.parent().map(Path::to_owned))
-    {
-        for library in libraries(&prefix) {
-            if !found.iter().any(|it| library.starts_with(it)) {
+    let uses_go = trees.iter().any(|it| has_go_module(it, GO_DEPTH_MOST));
+    for prefix in prefixes(opening) {
+        let is_go = uses_go && prefix.join("src/testing").is_dir();
+        let go = is_go.then(|| GO_PARTS.map(|it| prefix.join(it)));
+        for library in libraries(&prefix).into_iter().chain(go.into_iter().flatten()) {
+            if library.is_dir() && !found.iter().any(|it| library.starts_with(it)) {
                 found.push(library);
             }
         }
@@ -117,15 +120,54 @@ fn folders(opening: &OpeningConditions) -> Vec<PathBuf> {
     found
 }
 
-/// Where Python and Node look for packages that belong to the interpreter.
+/// Interpreters and toolchains that bring a library of their own. A link to one leads to its prefix.
+const WITH_LIBRARY: [&str; 5] = ["go", "node", "python", "python3", "ruby"];
+
+/// Where the folders of PATH and these programs were installed.
+fn prefixes(opening: &OpeningConditions) -> BTreeSet<PathBuf> {
+    let above = |it: &Path| it.parent().map(Path::to_owned);
+    let mut found = BTreeSet::new();
+    for entry in &opening.path {
+        found.extend(entry.folder.canonicalize().ok().and_then(|it| above(&it)));
+        for name in WITH_LIBRARY.iter().filter(|it| entry.programs.contains_key(**it)) {
+            let program = entry.folder.join(name).canonicalize().ok();
+            found.extend(program.and_then(|it| above(it.parent()?)));
+        }
+    }
+    found
+}
+
+/// The library of Go, which every test program is compiled with, and its compiler. 10,000 files are looked
+/// at only where the tree is written in Go.
+const GO_PARTS: [&str; 2] = ["src", "pkg/tool"];
+
+/// A module of Go lies at the top, or in a folder of a folder of a monorepo.
+const GO_DEPTH_MOST: usize = 2;
+
+fn has_go_module(folder: &Path, depth: usize) -> bool {
+    if ["go.mod", "go.work"].iter().any(|it| folder.join(it).is_file()) {
+        return true;
+    }
+    if depth == 0 {
+        return false;
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_own = |it: &fs::DirEntry| {
+        let is_tools = [".git", "node_modules", "target"].iter().any(|name| it.file_name() == *name);
+        !is_tools && it.file_type().is_ok_and(|it| it.is_dir())
+    };
+    entries.filter(is_own).any(|it| has_go_module(&it.path(), depth - 1))
+}
+
+/// What belongs to the interpreters of a prefix: their own library, and packages for everybody.
 fn libraries(prefix: &Path) -> Vec<PathBuf> {
     let library = prefix.join("lib");
     let entries = fs::read_dir(&library).into_iter().flatten().flatten().map(|it| it.path());
-    let is_python =
-        |it: &PathBuf| it.file_name().is_some_and(|it| it.to_string_lossy().starts_with("python"));
-    let python =
-        entries.filter(is_python).flat_map(|it| ["site-packages", "dist-packages"].map(|name| it.join(name)));
-    python.chain([library.join("node_modules")]).filter(|it| it.is_dir()).collect()
+    let is_interpreters = |it: &PathBuf| {
+        let name = it.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        ["python", "ruby"].iter().any(|it| name.starts_with(it))
+    };
+    entries.filter(is_interpreters).chain([library.join("node_modules")]).collect()
 }
 
 struct ToolWalk {
@@ -208,28 +250,48 @@ impl ToolWalk {
     }
 
     fn is_changed(&self, metadata: &fs::Metadata) -> bool {
-        self.may_write(metadata)
+        may_write(self.user, metadata)
             && self.is_within(metadata.ctime() * 1000 + metadata.ctime_nsec() / 1_000_000)
     }
 
     fn is_within(&self, changed_ms: i64) -> bool {
         self.times.iter().any(|(from, to)| (from - TICK_MS..=*to).contains(&changed_ms))
     }
-
-    /// Whether the agent could have written this. Whoever puts a file of their own in its place owns
-    /// that one.
-    fn may_write(&self, metadata: &fs::Metadata) -> bool {
-        const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
-        self.user == 0
-            || metadata.uid() == self.user
-            || (!metadata.is_symlink() && metadata.mode() & GROUP_OR_OTHERS_WRITE != 0)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::proof::conditions::opening::PathEntry;
+    use std::collections::BTreeMap;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn the_library_of_an_interpreter_is_a_tool_and_that_of_go_where_the_tree_is_go() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in
+            ["py/bin", "py/lib/python3.9/unittest", "go/bin", "go/src/testing", "go/pkg/tool", "tree/api"]
+        {
+            fs::create_dir_all(at(name)).expect("a folder");
+        }
+        let path = ["py/bin", "go/bin"].map(|it| PathEntry { folder: at(it), programs: BTreeMap::new() });
+        let opening = OpeningConditions {
+            path: path.into(),
+            variables: BTreeMap::new(),
+            home: at("home"),
+            settings: Vec::new(),
+            folders: Vec::new(),
+            configurations: BTreeMap::new(),
+            refs: Vec::new(),
+        };
+        let tree = at("tree");
+        let found = || folders(&opening, [&tree, &tree]);
+        let python = at("py/lib/python3.9");
+        assert_eq!(found(), std::slice::from_ref(&python));
+        fs::write(tree.join("api/go.mod"), "module api\n").expect("a file");
+        assert_eq!(found(), [at("go/src"), at("go/pkg/tool"), python]);
+    }
 
     #[test]
     fn a_file_that_the_user_cannot_write_is_an_update_of_the_system() {

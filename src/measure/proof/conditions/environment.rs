@@ -5,8 +5,10 @@
 
 use crate::measure::proof::conditions::opening::{OpeningConditions, cargo_home, program_names};
 use crate::measure::proof::conditions::tool_homes::HOMES;
+use crate::measure::proof::conditions::writable::is_out_of_reach;
 use crate::measure::proof::storage::files::{self, Budget};
 use crate::measure::proof::storage::folders::StepFolder;
+use rustix::process::geteuid;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -102,7 +104,7 @@ impl CheckEnvironment {
 }
 
 /// The PATH of the opening. A folder with programs that were added or changed since is replaced by
-/// links to those that are the same.
+/// links to those that are the same, or that only somebody else can change.
 fn path(
     opening: &OpeningConditions,
     work: &StepFolder,
@@ -110,14 +112,17 @@ fn path(
     left_out: &mut Vec<String>,
 ) -> io::Result<OsString> {
     let mut folders: Vec<PathBuf> = Vec::new();
+    let user = geteuid().as_raw();
     for (number, entry) in opening.path.iter().enumerate() {
         if let Some(inside) = seen.originals.iter().find_map(|it| entry.folder.strip_prefix(it).ok()) {
             folders.push(seen.tree.join(inside));
             continue;
         }
         let names = program_names(&entry.folder);
-        let is_same =
-            |name: &String| entry.programs.get(name).is_some_and(|it| it.is_at(&entry.folder.join(name)));
+        let is_same = |name: &String| {
+            let place = entry.folder.join(name);
+            entry.programs.get(name).is_some_and(|it| it.is_at(&place)) || is_out_of_reach(user, &place)
+        };
         let (same, other): (Vec<String>, Vec<String>) = names.into_iter().partition(is_same);
         if other.is_empty() {
             folders.push(entry.folder.clone());

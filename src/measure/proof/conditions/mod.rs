@@ -6,3 +6,4 @@ pub(super) mod changed_tools;
 pub(super) mod environment;
 pub(super) mod opening;
 pub(super) mod tool_homes;
+pub(super) mod writable;

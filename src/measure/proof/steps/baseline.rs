@@ -3,7 +3,9 @@
 
 use crate::clock::now;
 use crate::measure::proof::checkout::build_cache::Cache;
-use crate::measure::proof::pure::{CanaryOutcome, ProofStep, StepRun, canary_seen, reported_canaries};
+use crate::measure::proof::pure::{
+    CanaryOutcome, Exit, ProofStep, Results, StepRun, canary_seen, reported_canaries,
+};
 use crate::measure::proof::request::{ProofError, StepResult};
 use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::steps::planned_canaries::{planned_canaries, random_word};
@@ -21,6 +23,7 @@ impl Prover {
         if !is_quiet && !touched(&result).is_empty() {
             result = self.baseline(key)?;
         }
+        result.is_undisturbed = is_quiet;
         if is_quiet {
             result.written_by_checks = touched(&result);
             if let Some(run) = result.run_mut() {
@@ -31,10 +34,11 @@ impl Prover {
     }
 
     /// Whether what A0 found must be found again, now that nobody works beside it: files of its tree were
-    /// written, by its own checks or by somebody else.
-    pub(crate) fn is_disturbed(&self, result: &StepResult) -> bool {
-        let is_touched = result.run().is_some_and(|it| !it.touched.is_empty());
-        result.step == ProofStep::Baseline && is_touched && self.is_quiet()
+    /// written, by its own checks or by somebody else, or a check got less far than at the opening, in place.
+    pub(crate) fn is_disturbed(&self, result: &StepResult, opening: &[Results]) -> bool {
+        let Some(run) = result.run().filter(|_| result.step == ProofStep::Baseline) else { return false };
+        let fell_short = run.attempts.iter().flatten().any(|it| is_cut_short(it, opening));
+        !result.is_undisturbed && (!run.touched.is_empty() || fell_short) && self.is_quiet()
     }
 
     /// Whether agents have worked and none is at work.
@@ -103,5 +107,16 @@ impl Prover {
             site.result.canary_programs.insert(check, paths);
         }
         Ok(())
+    }
+}
+
+/// Whether a check was ended, or failed before it had run as many tests as in place: an agent that stops its
+/// own servers and test runs by their names stops those beside it too.
+fn is_cut_short(results: &Results, opening: &[Results]) -> bool {
+    let Some(before) = opening.iter().find(|it| it.check == results.check) else { return false };
+    match results.exit {
+        Exit::Green => false,
+        Exit::Interrupted => before.exit != Exit::Interrupted,
+        Exit::Red | Exit::NotStarted => results.executed().unwrap_or(0) < before.executed().unwrap_or(0),
     }
 }

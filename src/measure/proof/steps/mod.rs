@@ -9,6 +9,7 @@ pub(super) mod flaky;
 mod go_library;
 pub(super) mod overlay;
 pub(super) mod planned_canaries;
+mod planted;
 pub(super) mod prepared_checkout;
 pub(super) mod program_canaries;
 pub(super) mod prover;

@@ -7,7 +7,7 @@ use crate::measure::proof::checkout::clean_checkout::{commit_tree, entries, zero
 use crate::measure::proof::checkout::objects::{Blob, refuse_forged_blobs};
 use crate::measure::proof::pure::{
     Action, Canary, Class, Mixed, OverlayPlan, ProgramCanary, ProtectedFiles, Side, TreeChange,
-    canary_command, may_be_of_tests, program_canary, says_what_is_protected, shell_canary,
+    canary_command, hidden_by, may_be_of_tests, program_canary, says_what_is_protected, shell_canary,
 };
 use crate::measure::proof::request::{ProofError, ProofRequest};
 use crate::measure::proof::steps::submodule_trees::{
@@ -59,7 +59,12 @@ impl Trees {
         let paths: Vec<String> = self.base.keys().cloned().collect();
         // What a check compares with is looked for in the tree itself; a submodule is the product of others.
         let own = self.changes.iter().filter(|it| it.base_mode.is_some() && !self.submodules.holds(&it.path));
-        let changed: Vec<String> = own.map(|it| it.path.clone()).collect();
+        let mut changed: Vec<String> = own.map(|it| it.path.clone()).collect();
+        let added = self.changes.iter().filter(|it| it.base_mode.is_none());
+        let hidden = added.flat_map(|it| hidden_by(&it.path));
+        changed.extend(hidden.filter(|it| self.base.contains_key(it)));
+        changed.sort();
+        changed.dedup();
         let contents = |side, path: &str| self.contents(side, path);
         let text = |path: &str| {
             contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok()).unwrap_or_default()

@@ -42,11 +42,11 @@ pub(crate) struct Prover {
 
 impl Prover {
     pub(crate) fn new(home: &Path, request: ProofRequest) -> Result<Prover, ProofError> {
-        let repository = Git::open(&request.place)?;
+        let repository = Git::reopen(&request.place)?;
         let borrow_from = if request.borrow_from == request.place {
             repository.clone()
         } else {
-            Git::open(&request.borrow_from)?
+            Git::reopen(&request.borrow_from)?
         };
         let folders =
             Folders::open(home, repository.common_dir(), [repository.work_tree(), borrow_from.work_tree()])?;
@@ -167,7 +167,7 @@ impl Prover {
     fn has_baseline(&self) -> bool {
         let cache = Cache::at(self.folders.cache());
         self.known(ProofStep::Baseline).is_some_and(|it| match it.cache {
-            // Another run of this project has replaced it: this one builds anew.
+            // Another run of this project has replaced it: this one builds from scratch.
             Some(_) if !cache.is_for(&it.key) => true,
             Some(left) => cache.fingerprint().is_ok_and(|now| now == left),
             None => true,
@@ -213,7 +213,7 @@ impl Prover {
         Ok(result)
     }
 
-    /// E, with the canaries of G in the same run where the runner goes on after a failure.
+    /// E, with the canaries of G in the same run where the runner continues after a failure.
     fn overlaid(&self, key: &str) -> Result<StepResult, ProofError> {
         let mut trees = Trees::read(&self.repository, &self.request)?;
         let mut plan = self.overlay_plan(&mut trees);

@@ -1,5 +1,5 @@
 //! Folders that a package manager filled and git ignores: `node_modules`, a virtual environment. A
-//! clean checkout has none, and to install them anew costs minutes and a network, so they are
+//! clean checkout has none, and to install them again costs minutes and a network, so they are
 //! borrowed, under conditions. The folder carries its package manager's mark, was there when the run
 //! was opened, is the same since, and leads nowhere into the original tree. It is copied, never
 //! linked, without the caches that programs keep in it. Everything else that git ignores is a cache

@@ -6,7 +6,7 @@
 use crate::measure::proof::storage::files;
 use crate::tree::git::Git;
 use loop_base::files::ours;
-use loop_supervise::find_by_mark::hunt;
+use loop_supervise::find_by_mark::end_marked;
 use loop_supervise::identity::Identity;
 use loop_supervise::shim::resources;
 use rustix::fs::{FlockOperation, flock, statvfs};
@@ -137,7 +137,7 @@ impl Folders {
             let mark = mark.trim();
             let folder = work.join(mark);
             let mut left = resources::clear(&folder, 1);
-            left.extend(hunt(mark));
+            left.extend(end_marked(mark));
             if let Some(left) = left.first() {
                 return Err(io::Error::other(format!(
                     "process {} ({}) of an earlier proof cannot be ended",

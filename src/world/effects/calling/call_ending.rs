@@ -1,6 +1,9 @@
 //! How a call ended, by what the supervisor saw of it.
 
 use crate::measure::checks::run_checks::exit_words;
+use crate::measure::commits;
+use crate::tree::pinned::head;
+use crate::world::before_call;
 use crate::world::real::Host;
 use loop_base::time::length;
 use loop_core::engine::{Call, Ending};
@@ -43,6 +46,34 @@ impl Host<'_> {
             EndReason::NotStarted => Ending::NotStarted,
             EndReason::Lost(why) => Ending::Lost { why: self.why_lost(run, call, why.clone()) },
         }
+    }
+
+    /// Returns the commits of a call that ends without being judged. The next call on its item finds that work done
+    /// and has nothing left to commit.
+    pub(crate) fn commits_of_unjudged(&self, run: &Run, call: &Call, ending: &Ending) -> Vec<String> {
+        let is_judged = match ending {
+            Ending::Done
+            | Ending::Failed { .. }
+            | Ending::TimedOut { .. }
+            | Ending::CutOff { .. }
+            | Ending::WaitedForInput { .. } => true,
+            Ending::Lost { .. } => run.workflow.workspace.lost_call == LostCall::Judge,
+            Ending::Interrupted
+            | Ending::NotStarted
+            | Ending::Barred { .. }
+            | Ending::Limited { .. }
+            | Ending::Refused { .. }
+            | Ending::Unreachable { .. } => false,
+        };
+        let Some(before) = before_call::of(&self.folder, call).filter(|_| !is_judged) else {
+            return Vec::new();
+        };
+        let from = Some(before.commit.as_str()).filter(|it| !it.is_empty());
+        let pinned = &self.tree.pinned;
+        // Commits that cannot be read now are missed by the item at most, which is told so.
+        let made = head(&pinned.repository)
+            .and_then(|(now, _)| commits::of_unjudged_call(pinned, run, from, now.as_deref()));
+        made.unwrap_or_default()
     }
 
     /// Whether somebody other than us ended the agent, in a workflow that undoes what such a call leaves. A

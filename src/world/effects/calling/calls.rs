@@ -46,9 +46,7 @@ const GRACE_MS: u64 = 10_000;
 impl Host<'_> {
     /// Leaves the proof that this call was not started, which its shim takes away.
     pub(crate) fn provably_unstarted(&self, call: &Call) -> Call {
-        // On a disk without room the intent cannot be journaled either, which names the cause.
-        let digest = unstarted::issue(&self.folder, &call.stem()).ok();
-        Call { unstarted: digest, ..call.clone() }
+        Call { unstarted: Some(unstarted::issue(&self.folder, &call.stem())), ..call.clone() }
     }
 
     pub(crate) fn work(&mut self, run: &Run, call: &Call) -> anyhow::Result<Performed> {
@@ -279,7 +277,7 @@ impl Host<'_> {
                         && !shim_resources::is_contained(&self.folder, call.epoch)
                         && self.namespace(run).is_none();
                     let mut left = shim_resources::clear(&self.folder, call.epoch);
-                    left.extend(find_by_mark::hunt(&self.run_id));
+                    left.extend(find_by_mark::end_marked(&self.run_id));
                     return Ok(Exit { left, ..Exit::without_exit(EndReason::Lost(why)) });
                 }
                 PreviousCall::Live(attached) => self.await_attached(run, call, &attached, unwanted)?,
@@ -319,7 +317,7 @@ impl Host<'_> {
             LostCall::Undo => match self.undo_lost(call) {
                 Ok(None) => why,
                 Ok(Some(undone)) => format!("{why}; {undone}"),
-                Err(error) => format!("{why}; what it left behind could not be undone: {error}"),
+                Err(error) => format!("{why}; its changes could not be undone: {error}"),
             },
         }
     }
@@ -362,7 +360,7 @@ impl Host<'_> {
             if let (Ending::Done | Ending::Failed { .. }, _, Some(why)) | (_, true, Some(why)) =
                 (&ending, waited, said.trouble.clone())
             {
-                let why = not_handed_on(&workflow.agent, why, said.complaint.as_deref());
+                let why = not_handed_on(&workflow.agent, why, &said);
                 ending = call_cause::ending(&said, why, workflow.limits.provider_wait);
                 if let (Ending::Limited { why, until: Some(until) }, Some(Limit::Plan { .. })) =
                     (&ending, said.limit)
@@ -383,6 +381,7 @@ impl Host<'_> {
             }
             said_tail = last_characters(&said.message, TAIL_SHOWN);
         }
+        let commits = self.commits_of_unjudged(run, call, &ending);
         Ended {
             call: call.number,
             ending,
@@ -398,6 +397,7 @@ impl Host<'_> {
             session,
             complaint,
             denied,
+            commits,
             left: exit.left.into_iter().map(left_process).collect(),
             tail: said_tail,
         }

@@ -15,7 +15,7 @@ use loop_store::run::Run;
 use loop_store::{Home, Reservation, Reserved};
 use std::time::{Duration, Instant};
 
-/// How often a call is looked at that has a cap. A request to a model takes seconds, so a call goes on for
+/// How often a call is looked at that has a cap. A request to a model takes seconds, so a call continues for
 /// one request at most after its cap is passed. Without a cap nothing is looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
 

@@ -76,7 +76,7 @@ impl Host<'_> {
                 return Ok(Performed::Done(Event::Woke));
             }
             match self.shim.listener.listen(Some(deaths.as_fd()), Duration::MAX)? {
-                // Whoever died held a slot or stood in line: who has what is looked at anew.
+                // Whoever died held a slot or stood in line: who has what is read again.
                 WaitResult::Answer => return Ok(Performed::Done(Event::Woke)),
                 WaitResult::Command if is_free(&home, run)? => return Ok(Performed::Done(Event::Woke)),
                 WaitResult::Command | WaitResult::Now { .. } => return Ok(Performed::Begun),

@@ -18,8 +18,8 @@ type Close = fn(&Run, &Home, &Path) -> anyhow::Result<Option<String>>;
 
 /// What is closed before the work is handed in, in this order; each of them leaves alone what is not its own.
 const CLOSING: [(&str, Close); 2] = [
-    ("the planning documents were not closed", planning::close_phase),
-    ("the domain's memory was not written", memory::close_system),
+    ("the planning documents could not be updated", planning::close_phase),
+    ("domain-memory/ could not be updated", memory::close_system),
 ];
 
 impl Host<'_> {

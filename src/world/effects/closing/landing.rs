@@ -8,9 +8,10 @@ use crate::deliver::github::GitHub;
 use crate::deliver::merged::{self, Arrival, Judged};
 use crate::deliver::remote::{Pushed, Remote};
 use crate::deliver::train::advance::{self, Moved};
-use crate::deliver::train::merge::{Work, is_ancestor, short, tip};
+use crate::deliver::train::merge::{Work, short, tip};
 use crate::deliver::{land, pull_request};
 use crate::drive::Performed;
+use crate::tree::changes::is_ancestor;
 use crate::tree::git::{Git, GitError};
 use crate::tree::path_patterns::Ours;
 use crate::world::effects::foreign;
@@ -43,7 +44,7 @@ impl Host<'_> {
         if let Some(landing) = land::barred(run) {
             return Ok(self.landed(landing));
         }
-        let git = Git::open(Path::new(&work.plan.root))?;
+        let git = Git::reopen(Path::new(&work.plan.root))?;
         if let Some(waits) = self.hold_branch(run, &git, work.target)? {
             return Ok(waits);
         }
@@ -131,7 +132,7 @@ impl Host<'_> {
             Err(performed) => return Ok(performed),
         };
         let Ok((plan, _)) = land::target(run) else { anyhow::bail!("a merge has a target") };
-        let git = Git::open(Path::new(&plan.root))?;
+        let git = Git::reopen(Path::new(&plan.root))?;
         Ok(match self.prove_tree(run, &git, &merge)? {
             Judged::Holds(by) => step(LandingStep::Proven { by }),
             Judged::Red(why) => self.landed(merged::sent_back(run, &merge, why)),
@@ -147,7 +148,7 @@ impl Host<'_> {
             return Ok(performed);
         }
         let Ok((plan, _)) = land::target(run) else { anyhow::bail!("a merge has a target") };
-        let git = Git::open(Path::new(&plan.root))?;
+        let git = Git::reopen(Path::new(&plan.root))?;
         let home = self.shim.listener.shared_home();
         let landed = Landing::Merged { into: merge.into.clone(), commit: merge.commit.clone() };
         let Some(remote) = Remote::of(run, &git) else {
@@ -200,7 +201,7 @@ impl Host<'_> {
             Ok(work) => work,
             Err(landing) => return Ok(self.landed(landing)),
         };
-        let git = Git::open(Path::new(&work.plan.root))?;
+        let git = Git::reopen(Path::new(&work.plan.root))?;
         let from = match target_tip(run, &git, work.target)? {
             Ok(from) => from,
             Err(landing) => return Ok(self.landed(landing)),
@@ -226,7 +227,7 @@ impl Host<'_> {
             let why = "no merge is under way".to_owned();
             return Ok(Err(step(LandingStep::StartedOver { why, rejected: false })));
         };
-        let git = Git::open(Path::new(&plan.root))?;
+        let git = Git::reopen(Path::new(&plan.root))?;
         if let Some(waits) = self.hold_branch(run, &git, &merge.into)? {
             return Ok(Err(waits));
         }

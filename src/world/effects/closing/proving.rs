@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// A prover that continues with the next step wakes nobody when one is done, so somebody has to look.
-const GLANCE: Duration = Duration::from_millis(200);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 impl Host<'_> {
     /// Takes down under which conditions the run begins and keeps its first tree, for the proof at its
@@ -41,7 +41,7 @@ impl Host<'_> {
         }
         let commit = Some(baseline.facts.commit.as_str()).filter(|it| !it.is_empty());
         keep(
-            &Git::open(&self.place)?,
+            &Git::reopen(&self.place)?,
             &format!("refs/loop/base/{}", self.run_id),
             &baseline.facts.tree,
             commit,
@@ -50,7 +50,8 @@ impl Host<'_> {
     }
 
     fn take_opening(&self, run: &Run) -> anyhow::Result<String> {
-        let opening = OpeningConditions::take(&Git::open(&self.place)?, &Git::open(&self.borrow_from(run))?)?;
+        let opening =
+            OpeningConditions::take(&Git::reopen(&self.place)?, &Git::reopen(&self.borrow_from(run))?)?;
         Ok(opening.keep(self.shim.listener.shared_home().path())?)
     }
 
@@ -81,10 +82,13 @@ impl Host<'_> {
 
     fn try_to_prove(&mut self, run: &Run, step: ProofStep) -> anyhow::Result<Performed> {
         let prover = self.prover_for(run, step)?;
+        let opened_with = run.state.baseline.as_ref().map_or(&[][..], |it| &it.results);
+        prover.forget_planted(step, opened_with)?;
         if step == ProofStep::Overlay
             && let Some(line) = line_request(run, &self.request(run)?)
         {
             let line = self.prover(line)?;
+            line.forget_planted(step, opened_with)?;
             if self.take_step(&line, step)?.is_none() {
                 return Ok(Performed::Begun);
             }
@@ -97,7 +101,7 @@ impl Host<'_> {
         let request = self.request(run)?;
         if step == ProofStep::Clean {
             let name = format!("refs/loop/head/{}", self.run_id);
-            keep(&Git::open(&self.place)?, &name, &request.tree, request.tree_commit.as_deref())?;
+            keep(&Git::reopen(&self.place)?, &name, &request.tree, request.tree_commit.as_deref())?;
         }
         Ok(self.prover(request)?)
     }
@@ -135,7 +139,7 @@ impl Host<'_> {
             if left.is_zero() {
                 return Ok(InTime::GoesOn { expected_s: pending.expected_s });
             }
-            match self.shim.listener.listen(Some(pending.as_fd()), left.min(GLANCE))? {
+            match self.shim.listener.listen(Some(pending.as_fd()), left.min(LOOK_EVERY))? {
                 WaitResult::Now { .. } => return Ok(InTime::GoesOn { expected_s: pending.expected_s }),
                 WaitResult::Answer | WaitResult::Command | WaitResult::Nothing => (),
             }
@@ -149,10 +153,12 @@ impl Host<'_> {
         step: ProofStep,
     ) -> anyhow::Result<Option<StepResult>> {
         let known = prover.known(step);
-        if known.as_ref().is_some_and(|it| prover.is_disturbed(it)) {
+        let opening = tests_in_place::read(&self.folder, tests_in_place::OPENING);
+        let is_disturbed = known.as_ref().is_some_and(|it| prover.is_disturbed(it, &opening));
+        if is_disturbed {
             prover.forget(step)?;
         }
-        match known.filter(|it| !prover.is_disturbed(it)) {
+        match known.filter(|_| !is_disturbed) {
             Some(known) => Ok(Some(known)),
             None => {
                 let pending = prover.start(step)?;
@@ -165,7 +171,7 @@ impl Host<'_> {
     pub(crate) fn keep_line(&mut self, run: &Run) -> anyhow::Result<()> {
         let line = &run.state.protected_line;
         if let Some(tree) = line.as_ref().filter(|_| self.kept_line != *line && is_proven(run)) {
-            keep(&Git::open(&self.place)?, &format!("refs/loop/line/{}", self.run_id), tree, None)?;
+            keep(&Git::reopen(&self.place)?, &format!("refs/loop/line/{}", self.run_id), tree, None)?;
             self.kept_line.clone_from(line);
         }
         Ok(())
@@ -231,7 +237,7 @@ impl Host<'_> {
     /// The commit that is checked out, if it has this very tree.
     fn commit_with(&self, tree: &str, commit: Option<&str>) -> Option<String> {
         let commit = commit?;
-        let git = Git::open(&self.place).ok()?;
+        let git = Git::reopen(&self.place).ok()?;
         let differing =
             git.run(["diff-tree", "-r", "-z", "--name-only", "--no-renames", commit, tree]).ok()?;
         // Our own files are part of no tree that is judged.
@@ -408,7 +414,7 @@ fn canary_in_words(result: &StepResult) -> String {
         CanaryOutcome::Seen => format!("the check {check} reports it as failing, as it should"),
         CanaryOutcome::Unseen => format!("{check} does not report it, so a pass proves nothing"),
         CanaryOutcome::NotOnBaseline => {
-            format!("not used, because {check} would not have reported it before the run either")
+            format!("not used: {check} does not report it on the original code either")
         }
         CanaryOutcome::None => format!("{check} has no test file that can carry one"),
     });
@@ -424,12 +430,13 @@ fn tests_in_words(results: &Results) -> String {
     };
     let counts_none = results.listing == NamedTests::All && results.skipped == 0;
     match results.passed + results.failed {
-        0 if counts_none && results.exit == Exit::Green => "ran no test".to_owned(),
+        0 if counts_none && results.exit == Exit::Green => "passed (0 tests ran)".to_owned(),
         0 => exit.to_owned(),
         ran => match results.exit {
-            Exit::Green => format!("{} of {ran} pass", results.passed),
+            Exit::Green => format!("{exit} ({} of {ran})", results.passed),
+            Exit::Red if 0 < results.failed => format!("{exit} ({} of {ran})", results.failed),
             Exit::Red | Exit::NotStarted | Exit::Interrupted => {
-                format!("{exit}, {} of {ran} pass", results.passed)
+                format!("{exit} ({} of {ran} passed)", results.passed)
             }
         },
     }

@@ -1,7 +1,7 @@
 //! Claude Code, `claude -p` with `stream-json`. A `result` event ends every complete stream; its key
 //! order differs between versions, and an API error is a `result` of subtype `success` with
 //! `is_error`. Sub-agents write to the same stream, marked by `parent_tool_use_id`; what they say is
-//! not the agent's message. When one of them ends late the agent goes on, and there is a `result` for
+//! not the agent's message. When one of them ends late the agent continues, and there is a `result` for
 //! each time it stopped: the last counts. Its `usage` is that of one turn, its `modelUsage` and cost
 //! are those of the whole process.
 

@@ -5,7 +5,7 @@
 use crate::agent_table::{AgentRow, DescribedStart, DescribedStream, UsageRule};
 use crate::agents::heard::Heard;
 use crate::agents::usage::UsageCounts;
-use crate::agents::wire::Target;
+use crate::agents::wire::{Target, whole};
 use crate::agents::{Invocation, InvocationContext, program};
 use crate::workflow::model::{Agent, Permissions};
 use serde_json::Value;
@@ -91,12 +91,12 @@ pub(in crate::agents) fn line(heard: &mut Heard, text: &str, stream: &DescribedS
 
 fn usage(heard: &mut Heard, event: &Value, rule: &UsageRule) {
     let number = |path: &str| one(event, path).and_then(|it| it.parse::<f64>().ok()).filter(|it| 0.0 <= *it);
-    let count = |path: Option<&String>| path.and_then(|it| number(it)).unwrap_or_default() as u64;
+    let count = |path: Option<&String>| path.and_then(|it| number(it)).map(whole).unwrap_or_default();
     let counts = UsageCounts {
-        input: number(&rule.input).unwrap_or_default() as u64,
+        input: number(&rule.input).map(whole).unwrap_or_default(),
         cache_write: count(rule.cache_write.as_ref()),
         cache_read: count(rule.cache_read.as_ref()),
-        output: number(&rule.output).unwrap_or_default() as u64,
+        output: number(&rule.output).map(whole).unwrap_or_default(),
     };
     let usd = rule.usd.as_ref().and_then(|it| number(it));
     heard.usage.count(None, counts, usd);

@@ -3,8 +3,9 @@
 
 use super::super::CallExit;
 use super::evidence::{self, PhraseClass};
-use super::{Limit, when};
+use super::{Limit, account, when};
 use crate::agent_table::Stream;
+use loop_base::time::Timestamp;
 use regex_lite::Regex;
 use std::sync::LazyLock;
 
@@ -56,6 +57,8 @@ const PHRASES: &[(&str, PhraseClass)] = &[
     ("invalid api key", Auth),
     ("incorrect api key", Auth),
     ("api key not valid", Auth),
+    ("exceeded retry limit, last status: 401", Auth),
+    ("exceeded retry limit, last status: 403", Auth),
     ("not logged in", Auth),
     ("please run /login", Auth),
     ("failed to authenticate", Auth),
@@ -95,14 +98,44 @@ const PHRASES: &[(&str, PhraseClass)] = &[
 pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Limit> {
     let text = plain(text);
     let (said, is_reported) = without_reporters(unwrapped(&text));
+    // A stream may break because of what is said behind it.
+    if let Some(reason) = said.strip_prefix(BROKEN_STREAM).and_then(|it| read(stream, it, end)) {
+        return Some(reason);
+    }
+    if evidence::is_about_code(&text[..text.floor(CODE_NEAR)]) {
+        return None;
+    }
     let listed = PHRASES.iter().find(|(phrase, _)| begins(said, phrase, is_reported)).map(|it| it.1);
     let near = &said[..said.floor(CODE_NEAR)];
     let network = || NETWORK.iter().any(|it| near.contains(it)).then_some(Unreachable);
     let class = listed.or_else(|| by_grammar(said, is_reported)).or_else(network);
     let class = class.or_else(|| if evidence::is_told(&text) { None } else { by_code(&text) });
-    let class = class.or_else(|| evidence::read(&text))?;
+    // An answer that came and could not be read: the next one will be no better.
+    let is_no_outage = || UNREADABLE.is_match(near) || evidence::names_a_service_of_the_project(near);
+    let class = class.filter(|it| *it != Unreachable || !is_no_outage());
+    let class = class.or_else(|| evidence::read(&text));
+    let refused = || (!evidence::is_told(&text) && account::is_refused(&text)).then_some(Auth);
+    let broken_off = || (!UNREADABLE.is_match(near) && evidence::is_broken_off(&text)).then_some(Unreachable);
+    let class = class.or_else(refused).or_else(broken_off)?;
     Some(limit(class, stream, &text, end))
 }
+
+const BROKEN_STREAM: &str = "stream disconnected before completion: ";
+
+/// Returns until when a limit lasts by the words anywhere in the text.
+pub(super) fn until(text: &str, end: &CallExit<'_>) -> Option<Timestamp> {
+    when::until(&plain(text), end.now, end.zone)
+}
+
+/// Returns the status that a program reports in the text.
+pub(super) fn status(text: &str) -> Option<u16> {
+    evidence::status(&plain(text))
+}
+
+static UNREADABLE: LazyLock<Regex> = LazyLock::new(|| {
+    let row = r"\b(?:failed to (?:parse|deserialize|decode)|invalid (?:number|type|json)|missing field|unexpected token|not valid json)\b";
+    Regex::new(row).expect("a pattern of ours")
+});
 
 /// Returns what the fields of a provider's answer say about a limit.
 pub(super) fn of_answer(stream: Stream, kind: &str, message: &str, end: &CallExit<'_>) -> Option<Limit> {
@@ -158,6 +191,7 @@ const CODE_NEAR: usize = 120;
 /// What programs put before the words that matter.
 const BEFORE: &[&str] = &[
     "api error: ",
+    "api error (",
     "error: ",
     "error - ",
     "fatal: ",
@@ -183,7 +217,7 @@ static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
         (r"^number of [\w ]{0,30}(?:tokens|requests) has exceeded your [\w -]{0,30}limit".to_owned(), Throttle),
         (format!(r"^{which}rate[- ]limit\b.{{0,40}}\b(?:exceeded|reached|hit)\b"), Throttle),
         (r"^(?:you have |there (?:is|are) |you've got )no (?:more |remaining )?(?:quota|credits?|tokens|requests|usage|balance)".to_owned(), Credit),
-        (r"^(?:due to |because of |currently |there is |we are seeing |we're experiencing )*(?:unusually |very |extremely )?(?:high|heavy) (?:demand|load|traffic)".to_owned(), Overloaded),
+        (r"^(?:due to |because of |there is |we are |we're |currently |seeing |experiencing )*(?:unusually |very |extremely )?(?:high|heavy) (?:demand|load|traffic)".to_owned(), Overloaded),
         (r"^request(?: is)? too large\b".to_owned(), Context),
         (format!(r"^(?:{which})?(?:credit |prepaid |account )?balance (?:is )?(?:too low|insufficient|exhausted|depleted|zero)"), Credit),
         (r"^(?:insufficient (?:credits?|funds|balance|quota)|payment required|billing (?:hard )?limit|no (?:remaining )?credits|out of credits)".to_owned(), Credit),
@@ -209,8 +243,10 @@ static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
 fn by_grammar(text: &str, is_reported: bool) -> Option<PhraseClass> {
     // What is said first is what happened; a quoted answer may follow.
     let near = &text[..text.floor(GRAMMAR_NEAR)];
-    let fits = |row: &Regex| row.find(near).is_some_and(|it| !is_reported || is_whole(&near[it.end()..]));
-    GRAMMAR.iter().find(|(row, _)| fits(row)).map(|it| it.1)
+    let find = |row: &Regex| row.find(near).filter(|it| !is_reported || is_whole(&near[it.end()..]));
+    let (found, class) = GRAMMAR.iter().find_map(|(row, class)| Some((find(row)?, *class)))?;
+    let is_money = class == Plan && evidence::is_money(found.as_str(), text);
+    Some(if is_money { Credit } else { class })
 }
 
 const GRAMMAR_NEAR: usize = 240;

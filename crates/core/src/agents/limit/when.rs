@@ -24,17 +24,75 @@ const LATE: Millis = 5 * MINUTE;
 
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
+/// What may follow a time: a zone in brackets, one by its distance from Greenwich, or one as people call it.
+const ZONE: &str =
+    r"(?: \(([^)]{1,40})\)| (?:gmt|utc)([+-]\d{1,2})?(?::?(\d{2}))?| ([a-z]{2,8})\b(?: time\b)?)?";
+
+/// What stands before a time.
+const SAID: &str = r"(?:resets?|again|until|available|renews?|refresh(?:es)?)(?: daily| weekly| monthly| automatically| again)?";
+
+/// Zones as people call them; those that name several zones are none.
+const CALLED: [(&str, &str); 21] = [
+    ("pt", "America/Los_Angeles"),
+    ("pst", "America/Los_Angeles"),
+    ("pdt", "America/Los_Angeles"),
+    ("pacific", "America/Los_Angeles"),
+    ("mt", "America/Denver"),
+    ("mst", "America/Denver"),
+    ("mdt", "America/Denver"),
+    ("mountain", "America/Denver"),
+    ("ct", "America/Chicago"),
+    ("cdt", "America/Chicago"),
+    ("central", "America/Chicago"),
+    ("et", "America/New_York"),
+    ("est", "America/New_York"),
+    ("edt", "America/New_York"),
+    ("eastern", "America/New_York"),
+    ("cet", "Europe/Paris"),
+    ("cest", "Europe/Paris"),
+    ("jst", "Asia/Tokyo"),
+    ("kst", "Asia/Seoul"),
+    ("sgt", "Asia/Singapore"),
+    ("z", "UTC"),
+];
+
 static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
     let date = r"(?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?";
     let time = r"(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?";
-    let zone = r"(?: \(([^)]{1,40})\)| (?:gmt|utc)([+-]\d{1,2})?(?::?(\d{2}))?)?";
-    Regex::new(&format!(r"\b(?:resets?|reset|again)(?: on| at)? {date}{time}{zone}"))
+    Regex::new(&format!(r"\b{SAID}(?: on| at)?:? {date}{time}{ZONE}")).expect("a pattern of ours")
+});
+
+/// The same with 24 hours.
+static CLOCK_24: LazyLock<Regex> = LazyLock::new(|| {
+    let date = r"(?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?";
+    Regex::new(&format!(r"\b{SAID}(?: on| at)?:? {date}(\d{{1,2}}):(\d{{2}})()(?::\d{{2}})?{ZONE}"))
         .expect("a pattern of ours")
 });
 
+/// A day without a time: `resets on November 23`, `until 2026-11-23`.
+static DATE: LazyLock<Regex> = LazyLock::new(|| {
+    let day = r"(?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?|(\d{4}-\d{2}-\d{2}))\b";
+    Regex::new(&format!(r"\b{SAID}(?: on)?:? {day}")).expect("a pattern of ours")
+});
+
+/// A moment as programs write it: `2026-11-18T03:00:00Z`, `2026-11-18 03:00:00 +00:00`.
+static MOMENT: LazyLock<Regex> = LazyLock::new(|| {
+    let row = r"\b(?:resets?|reset|again|until|available|after|renews?|access)\b[\w ]{0,12}[:=]?\W{0,3}(\d{4}-\d{2}-\d{2})(?:t| at | )(\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)? ?(z\b|utc|gmt|[+-]\d{2}:?\d{2})?";
+    Regex::new(row).expect("a pattern of ours")
+});
+
+/// What a header says, in seconds.
+static HEADER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\bretry[-_ ]after[-_ s]*\W{1,4}(\d{1,6})\b").expect("a pattern of ours"));
+
 static LENGTH: LazyLock<Regex> = LazyLock::new(|| {
-    let unit = r"\d+(?:\.\d+)? ?(?:milliseconds?|ms|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)";
-    Regex::new(&format!(r"\b(?:in|after) ((?:{unit}[ ,]*(?:and )?)+)")).expect("a pattern of ours")
+    let unit = r"\d+(?:\.\d+)? ?(?:milliseconds?|ms|weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)\b";
+    let glued = r"(?:\d+(?:\.\d+)?[wdhm])+\d+(?:\.\d+)?(?:h|ms|m|s)\b";
+    let about = r"(?:about |around |approximately |roughly |at least |~ ?)?";
+    Regex::new(&format!(
+        r"\b(?:in|after|wait|for|another):? {about}((?:(?:{glued}|{unit})[ ,]*(?:and )?)+|an? (?:minute|hour|day|week)\b)"
+    ))
+    .expect("a pattern of ours")
 });
 
 static EPOCH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\|(\d{10,13})\b").expect("a pattern of ours"));
@@ -46,14 +104,29 @@ pub(crate) fn zone_named(name: &str) -> Option<TimeZone> {
 
 /// Returns until when the limit of this text lasts. The text is in lower case with single spaces.
 pub(super) fn until(text: &str, now: Timestamp, local: &TimeZone) -> Option<Timestamp> {
+    // Midnight is the beginning of the day that the zone beside it has.
+    let text = &text.replace("midnight", "12am");
     if let Some(found) = EPOCH.captures(text) {
         return Some(settle(epoch(found[1].parse().ok()?)?, now));
     }
     if let Some(found) = CLOCK.captures(text) {
         return by_clock(&found, stated(text), now, local);
     }
-    let found = LENGTH.captures(text)?;
-    let (length, finest) = length(&found[1]);
+    if let Some(found) = MOMENT.captures(text) {
+        return by_moment(&found, now, local);
+    }
+    if let Some(found) = CLOCK_24.captures(text) {
+        return by_clock(&found, stated(text), now, local);
+    }
+    let Some(found) = LENGTH.captures(text) else {
+        if let Some(found) = HEADER.captures(text) {
+            let seconds: Millis = found[1].parse().ok()?;
+            return Some(now.plus(seconds.saturating_mul(1000)));
+        }
+        return by_date(&DATE.captures(text)?, now, local);
+    };
+    let told = &found[1].replace("an ", "1 ").replace("a ", "1 ");
+    let (length, finest) = length(told);
     // Two days and three hours may be any number of minutes more; what is told in seconds was rounded too.
     Some(now.plus(length.saturating_add(finest.min(MINUTE))))
 }
@@ -96,11 +169,14 @@ fn by_clock(
 ) -> Option<Timestamp> {
     let part = |index: usize| found.get(index).map(|it| it.as_str());
     let number = |index: usize| part(index).and_then(|it| it.parse::<i16>().ok());
-    let hour = number(4).filter(|it| (1..=12).contains(it))? % 12;
-    let hour = if part(6) == Some("p") { hour + 12 } else { hour };
+    let hour = match part(6)? {
+        "" => number(4)?,
+        half => number(4).filter(|it| (1..=12).contains(it))? % 12 + if half == "p" { 12 } else { 0 },
+    };
     let minute = number(5).unwrap_or(0);
     let time = Time::new(i8::try_from(hour).ok()?, i8::try_from(minute).ok()?, 0, 0).ok()?;
-    let zone = match (part(7), part(8)) {
+    let called = part(10).and_then(|it| CALLED.iter().find(|called| called.0 == it));
+    let zone = match (part(7).or(called.map(|it| it.1)), part(8)) {
         (Some(name), _) => zone_named(name).unwrap_or_else(|| local.clone()),
         (None, Some(hours)) => {
             let hours: i32 = hours.parse().ok()?;
@@ -128,6 +204,38 @@ fn by_clock(
     });
     // A clock without seconds shows the minute that has begun, so the moment may be its end.
     Some(settle(next.filter(|_| !is_over).map_or(now, |it| it.plus(MINUTE - 1000)), now))
+}
+
+/// Returns the beginning of a day that is still ahead; nobody knows a better moment of it.
+fn by_date(found: &Captures<'_>, now: Timestamp, local: &TimeZone) -> Option<Timestamp> {
+    let part = |index: usize| found.get(index).map(|it| it.as_str());
+    let today = jiff::Timestamp::from_millisecond(now.0).ok()?.to_zoned(local.clone()).date();
+    let days = match part(4) {
+        Some(day) => vec![day.parse().ok()?],
+        None => dates(part(1)?, part(2)?.parse().ok()?, part(3).and_then(|it| it.parse().ok()), today)?,
+    };
+    let mut begins = days.into_iter().flat_map(|it| moments(local, it.to_datetime(Time::midnight())));
+    begins.find(|it| now < *it).filter(|it| *it <= now.plus(LONGEST))
+}
+
+fn by_moment(found: &Captures<'_>, now: Timestamp, local: &TimeZone) -> Option<Timestamp> {
+    let wall: DateTime = format!("{}T{}", &found[1], &found[2]).parse().ok()?;
+    let zone = match found.get(3).map(|it| it.as_str()) {
+        None => local.clone(),
+        Some("z" | "utc" | "gmt") => TimeZone::UTC,
+        Some(offset) => {
+            let (hours, minutes) =
+                offset.replace(':', "").split_at_checked(3).map(|it| (it.0.to_owned(), it.1.to_owned()))?;
+            let hours: i32 = hours.parse().ok()?;
+            let minutes: i32 = minutes.parse().ok()?;
+            let sign = if offset.starts_with('-') { -1 } else { 1 };
+            Offset::from_seconds(hours * 3600 + sign * minutes * 60).ok()?.to_time_zone()
+        }
+    };
+    let moment = moments(&zone, wall).into_iter().last()?;
+    // Without seconds it may be the end of the minute.
+    let finest = if found[2].len() == 5 { MINUTE - 1000 } else { 999 };
+    Some(settle(moment.plus(finest), now))
 }
 
 fn shifted(day: Date, by: Span) -> Option<Date> {
@@ -168,6 +276,7 @@ fn length(text: &str) -> (Millis, Millis) {
         let unit_end = unit.find(|it: char| !it.is_ascii_lowercase()).unwrap_or(unit.len());
         let factor = match &unit[..unit_end] {
             "ms" | "millisecond" | "milliseconds" => 1,
+            it if it.starts_with('w') => 7 * DAY,
             it if it.starts_with('d') => DAY,
             it if it.starts_with('h') => HOUR,
             it if it.starts_with('m') => MINUTE,

@@ -5,6 +5,7 @@ use super::limits::{at, failed, readers};
 use super::row;
 use crate::agents::{CallExit, Limit, StreamReader};
 use jiff::tz::TimeZone;
+use std::collections::BTreeMap;
 
 /// Limit texts: whether the digest of the text holds it out, the class, the text. Nobody chooses the half.
 fn limit_texts() -> Vec<(bool, &'static str, &'static str)> {
@@ -122,6 +123,84 @@ fn texts_that_users_reported_are_found() {
     println!("reported: {seen:?} seen, {held_out:?} held out, {unseen:?} unseen");
     println!("missed:\n{missed}");
     assert!(seen.0 == seen.1 && 80 <= percent(held_out) && 80 <= percent(unseen), "missed:\n{missed}");
+}
+
+/// Texts of Claude Code, Codex, Gemini and opencode from their users' reports: half, class, text and source. A
+/// digest of the text chose the half, and the class was written down before the oracle was asked. At the first
+/// reading 16 of the 25 seen and 14 of the 25 held out were found; with patterns for the seen half alone, 18 of
+/// those held out. What was missed then got a rule. Nine were collected later; 6 of them were found at once.
+#[test]
+fn texts_of_the_four_clis_are_found() {
+    let now = at("2026-05-10T12:00:00Z");
+    let zone = TimeZone::UTC;
+    let texts = include_str!("../../../../../tests/fixtures/agents/cli_limit_texts.tsv");
+    let (mut seen, mut held_out, mut later) = ((0, 0), (0, 0), (0, 0));
+    let mut missed = String::new();
+    for row_of_text in texts.lines() {
+        let parts: Vec<&str> = row_of_text.split('\t').collect();
+        let text = unescaped(parts[2]);
+        let by_agent = timed_class(failed(row("codex"), &text, now, &zone).limit);
+        let end = CallExit { exit: Some(1), complaints: &text, rollout: "", now, zone: &zone };
+        let by_command = timed_class(StreamReader::new(row("command")).finish(&end).limit);
+        let score = match parts[0] {
+            "seen" => &mut seen,
+            "held-out" => &mut held_out,
+            _ => &mut later,
+        };
+        score.1 += 1;
+        if by_agent == parts[1] && by_command == parts[1] {
+            score.0 += 1;
+        } else {
+            let found = format!("agent {by_agent}, command {by_command}");
+            missed += &format!("  {}: {}, found by {found}: {text}\n", parts[0], parts[1]);
+        }
+    }
+    println!("CLIs: {seen:?} seen, {held_out:?} held out, {later:?} later\n{missed}");
+    assert!(seen.0 == seen.1 && 80 * held_out.1 <= 100 * held_out.0, "missed:\n{missed}");
+}
+
+/// Texts that users of many agents reported, none of which shares eight words in a row with the other lists: half,
+/// class, text and source. A seeded shuffle chose the halves and the classes were written down before any text was
+/// tried. At the first reading 16 of the 22 held out and 15 of the 23 seen were judged right; with rules for what was
+/// missed of the seen half, 19 of those held out. The later ones were collected after that, and no rule was changed
+/// for them. What is missed of the half that is held out, and of the later ones, is counted and not printed.
+#[test]
+fn errors_of_agents_that_nobody_had_seen_are_found() {
+    let texts = include_str!("../../../../../tests/fixtures/agents/agent_error_texts.tsv");
+    let mut halves: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut missed = String::new();
+    for row_of_text in texts.lines() {
+        let parts: Vec<&str> = row_of_text.split('\t').collect();
+        let score = halves.entry(parts[0]).or_default();
+        score.1 += 1;
+        let found = both_ways(&unescaped(parts[2]));
+        if found == (parts[1], parts[1]) {
+            score.0 += 1;
+        } else if parts[0] == "seen" {
+            missed += &format!("  {}, found {found:?}: {}\n", parts[1], parts[2]);
+        }
+    }
+    println!("errors of agents: {halves:?}\n{missed}");
+    let is_enough = |half: &str| 80 * halves[half].1 <= 100 * halves[half].0;
+    let are_enough = is_enough("held-out") && is_enough("later");
+    assert!(missed.is_empty() && are_enough, "{halves:?}, missed:\n{missed}");
+}
+
+/// The class of a text that ends an agent's stream, and of one that a program writes before it fails.
+fn both_ways(text: &str) -> (&'static str, &'static str) {
+    let now = at("2026-05-10T12:00:00Z");
+    let zone = TimeZone::UTC;
+    let end = CallExit { exit: Some(1), complaints: text, rollout: "", now, zone: &zone };
+    let by_command = StreamReader::new(row("command")).finish(&end).limit;
+    (timed_class(failed(row("codex"), text, now, &zone).limit), timed_class(by_command))
+}
+
+/// The class, and for a wait whether its end was told.
+fn timed_class(limit: Option<Limit>) -> &'static str {
+    match limit {
+        Some(Limit::Throttle { after: Some(_) } | Limit::Plan { until: Some(_) }) => "wait-until",
+        _ => class(limit),
+    }
 }
 
 /// A text that was put into one line.

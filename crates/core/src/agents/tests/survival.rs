@@ -51,6 +51,28 @@ fn what_is_too_long_or_broken_is_passed_over() {
     assert_eq!(said.usage.usd, Some(0.5));
 }
 
+/// Python writes NaN where JSON has no word for it. The call ends as it would without the number, and parts of
+/// tokens are rounded up.
+#[test]
+fn numbers_that_are_none_spoil_nothing_else() {
+    for number in ["NaN", "-Infinity", "Infinity", "12.5", "0.25", "-3", "1e999", "null", "\"many\""] {
+        let mut reader = StreamReader::new(row("claude"));
+        let usage = format!("{{\"input_tokens\":{number},\"output_tokens\":2}}");
+        let result = format!(
+            "{{\"type\":\"result\",\"is_error\":false,\"result\":\"is \\\"NaN\\\" a number?\",\"usage\":{usage},\"total_cost_usd\":{number}}}"
+        );
+        reader.bytes(result.as_bytes());
+        let said = finish(reader, 0);
+        assert_eq!((said.message.as_str(), said.trouble), ("is \"NaN\" a number?", None), "{number}");
+        let expected = match number {
+            "12.5" => 13,
+            "0.25" => 1,
+            _ => 0,
+        };
+        assert_eq!((said.usage.tokens.input, said.usage.tokens.output), (expected, 2), "{number}");
+    }
+}
+
 /// Lines are told apart by how they begin, where they begin as expected; what they come to does not
 /// depend on it.
 #[test]

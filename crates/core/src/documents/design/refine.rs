@@ -1,4 +1,4 @@
-//! Changes of a design before it is locked: requirements and criteria that are added, removed or worded anew.
+//! Changes of a design before it is locked: requirements and criteria that are added, removed or reworded.
 
 use super::one_line;
 use crate::documents::input::{self, below};

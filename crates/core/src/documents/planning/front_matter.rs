@@ -53,7 +53,7 @@ impl Node {
         self.list(key).into_iter().filter_map(|it| it.as_text().map(str::to_owned)).collect()
     }
 
-    pub fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match self {
             Node::Text(text) => Some(text),
             Node::List(_) | Node::Map(_) => None,
@@ -199,7 +199,7 @@ impl YamlReader {
             };
             let (key, rest) = (key.to_owned(), rest.to_owned());
             if entries.iter().any(|it| it.0 == key) {
-                return Err(DocumentMistake::at(number, format!("{key} is there twice")));
+                return Err(DocumentMistake::at(number, format!("{key} appears twice")));
             }
             let node = if rest.is_empty() || rest.starts_with('#') {
                 *at += 1;
@@ -240,11 +240,15 @@ impl YamlReader {
         }
         let mut text = first;
         let is_flow = text.starts_with(['[', '{']);
+        let is_list = text.starts_with('[');
         let is_quoted = text.starts_with(['"', '\'']);
         // A value continues where the lines below it are indented further.
         while let Some(line) = self.lines.get(*at) {
             let is_open = (is_flow && !is_balanced(&text)) || (is_quoted && !is_closed(&text));
-            let belongs = is_open || (!is_flow && !is_quoted && indent < line.indent && !line.is_blank());
+            // The next key ends a list that nobody closed, and is not swallowed by it.
+            let is_next = is_list && line.indent <= indent && key_of(&line.text).is_some();
+            let belongs =
+                (is_open && !is_next) || (!is_flow && !is_quoted && indent < line.indent && !line.is_blank());
             if !belongs {
                 break;
             }
@@ -350,6 +354,7 @@ mod tests {
             ("---\na: 1\n", 1, "not closed"),
             ("---\na: 1\nb\n---\n", 3, "is no \"key: value\""),
             ("---\na: [1, 2\n---\n", 2, "not closed"),
+            ("---\na: [1, 2\nb: [3]\n---\n", 2, "not closed"),
             ("---\na: \"x\n---\n", 2, "quote"),
             ("---\na: 1\na: 2\n---\n", 3, "twice"),
             ("---\na:\n  - b\n c: 1\n---\n", 4, "does not belong"),

@@ -12,6 +12,7 @@ pub mod plan;
 #[cfg(test)]
 mod properties;
 pub mod roadmap;
+mod roadmap_section;
 pub mod state_file;
 mod task_elements;
 pub mod verification;

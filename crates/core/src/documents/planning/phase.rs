@@ -57,10 +57,10 @@ pub fn assemble(
     files: &[(String, String)],
     elsewhere: &BTreeSet<String>,
 ) -> Result<PlannedPhase, Vec<String>> {
-    let ids = |ending: &str| -> BTreeSet<String> {
-        files.iter().filter_map(|it| stem(&it.0, ending)).map(str::to_owned).collect()
-    };
-    let (plan_ids, summaries) = (ids(PLAN), ids(SUMMARY));
+    let plan_ids: BTreeSet<String> =
+        files.iter().filter_map(|it| plan_id(&it.0)).map(str::to_owned).collect();
+    let written = files.iter().filter(|it| is_summary(&it.1));
+    let summaries: BTreeSet<String> = written.filter_map(|it| summary_id(&it.0)).map(str::to_owned).collect();
     let (mut plans, mut mistakes) = (Vec::new(), Vec::new());
     for (name, text) in files {
         let Some(id) = stem(name, PLAN) else { continue };
@@ -89,7 +89,10 @@ pub fn assemble(
     let plans = match in_order(plans) {
         Ok(plans) => plans,
         Err(cycle) => {
-            mistakes.push(format!("plans wait for each other: {}", cycle.join(", ")));
+            mistakes.push(match cycle.as_slice() {
+                [one] => format!("{one}{PLAN} depends on itself"),
+                several => format!("plans wait for each other: {}", several.join(", ")),
+            });
             Vec::new()
         }
     };
@@ -97,6 +100,16 @@ pub fn assemble(
         return Err(mistakes);
     }
     Ok(PlannedPhase { plans, orphans: summaries.difference(&plan_ids).cloned().collect() })
+}
+
+/// Returns whether a summary says anything: an empty file says nothing about the work.
+pub fn is_summary(text: &str) -> bool {
+    !text.trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+/// Returns the id of the plan that a summary with this name is of.
+pub fn summary_id(name: &str) -> Option<&str> {
+    stem(name, SUMMARY)
 }
 
 /// Returns the id of the plan that a file name is of.
@@ -128,6 +141,10 @@ pub fn is_misnamed_plan(name: &str) -> bool {
 /// Plans are written `03-01`, `01`, `1`, by their file's name, or with the folder of their phase: `03-auth-01`
 /// and `03-auth/01`. A phase that is depended on as a whole is written as its folder.
 fn resolve(wanted: &str, from: &str, ids: &BTreeSet<String>, elsewhere: &BTreeSet<String>) -> Option<String> {
+    // What is no name at all may end like one.
+    if wanted.trim().contains(|it: char| it.is_whitespace() || matches!(it, '[' | ']' | ',')) {
+        return None;
+    }
     let wanted = wanted.trim().trim_end_matches(".md").trim_end_matches("-PLAN");
     let last = wanted.rsplit('/').next().unwrap_or(wanted);
     for name in [wanted, last] {
@@ -169,11 +186,28 @@ fn in_order(mut left: Vec<PlanFile>) -> Result<Vec<PlanFile>, Vec<String>> {
         let waits =
             |plan: &PlanFile| plan.plan.depends_on.iter().any(|it| left.iter().any(|other| other.id == *it));
         let Some(next) = left.iter().position(|it| !waits(it)) else {
-            return Err(left.into_iter().map(|it| it.id).collect());
+            return Err(cycle(&left));
         };
         done.push(left.remove(next));
     }
     Ok(done)
+}
+
+/// The ids of plans that wait for each other, where every plan waits for another one.
+fn cycle(left: &[PlanFile]) -> Vec<String> {
+    let mut path: Vec<&PlanFile> = Vec::new();
+    let mut next = left.first();
+    while let Some(plan) = next {
+        if let Some(begin) = path.iter().position(|it| it.id == plan.id) {
+            path.drain(..begin);
+            break;
+        }
+        path.push(plan);
+        next = left.iter().find(|it| plan.plan.depends_on.contains(&it.id));
+    }
+    let mut ids: Vec<String> = path.into_iter().map(|it| it.id.clone()).collect();
+    ids.sort();
+    ids
 }
 
 #[cfg(test)]
@@ -196,8 +230,9 @@ mod tests {
             plan("03-02-PLAN.md", "depends_on: [03]\nwave: 1"),
             plan("03-01-PLAN.md", "wave: 2\ndepends_on: [02-07]"),
             plan("03-03-PLAN.md", "wave: 1"),
-            ("03-01-SUMMARY.md".to_owned(), String::new()),
-            ("03-09-SUMMARY.md".to_owned(), String::new()),
+            ("03-01-SUMMARY.md".to_owned(), "done\n".to_owned()),
+            ("03-02-SUMMARY.md".to_owned(), " \n".to_owned()),
+            ("03-09-SUMMARY.md".to_owned(), "done\n".to_owned()),
         ];
         let elsewhere = BTreeSet::from(["02-07".to_owned()]);
         let phase = assemble(&files, &elsewhere).expect("it is sound");
@@ -222,7 +257,7 @@ mod tests {
             let files = [plan("03-01-PLAN.md", &format!("depends_on: [\"{wanted}\"]"))];
             assert!(assemble(&files, &elsewhere).is_ok(), "{wanted}");
         }
-        for wanted in ["03-09", "9", "02-users-09", "04-auth-01", "auth"] {
+        for wanted in ["03-09", "9", "02-users-09", "04-auth-01", "auth", "[03-01, x: [A-01"] {
             let files = [
                 plan("03-02-PLAN.md", &format!("depends_on: [\"{wanted}\"]")),
                 plan("03-01-PLAN.md", "a: b"),

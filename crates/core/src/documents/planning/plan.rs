@@ -234,12 +234,37 @@ mod tests {
     }
 
     #[test]
+    fn tasks_in_comments_and_blocks_of_code_are_examples() {
+        let names = |text: &str| -> Vec<String> {
+            read(text).expect("sound").tasks.into_iter().map(|it| it.name).collect()
+        };
+        let task = |name: &str| format!("<task type=\"auto\">\n<name>{name}</name>\n</task>\n");
+        let example = format!("<context>\n```xml\n{}```\n</context>\n", task("shown"));
+        let comment = format!("<!-- later:\n{}-->\n", task("dropped"));
+        let own = format!("<tasks>\n{}{}</tasks>\n", task("one"), task("two"));
+        assert_eq!(names(&format!("{example}{comment}{own}")), ["one", "two"]);
+        assert_eq!(names(&own.replace("<name>two", "<!-- a note --><name>two")), ["one", "two"]);
+        // A mark whose end is missing takes no task along.
+        assert_eq!(names(&format!("```\n{own}```\n")), ["one", "two"]);
+        assert_eq!(names(&format!("<!-- {own}-->\n")), ["one", "two"]);
+        let odd =
+            format!("{}```\nmore\n{}", task("one"), task("two").replace("<name>", "```sh\nx\n```\n<name>"));
+        assert_eq!(names(&odd), ["one", "two"]);
+        assert_eq!(names(&format!("## Tasks\n```xml\n{}```\n", task("one"))), ["one"]);
+        assert!(read(&format!("<!-- <task> -->\n{own}")).is_err(), "it may be the beginning of one");
+    }
+
+    #[test]
     fn a_task_for_a_person_is_one_however_it_is_written() {
         let kind = |kind: &str| {
             let text = format!("<task type=\"{kind}\"><name>x</name></task>");
             read(&text).expect("sound").tasks[0].kind.clone()
         };
         assert_eq!(kind("Human-Verify"), "checkpoint:human-verify");
+        for text in ["<task type=human-verify>", "<task gate = 'blocking' type = checkpoint:human-verify >"] {
+            let plan = read(&format!("{text}<name>x</name></task>")).expect("sound");
+            assert_eq!(plan.tasks[0].kind, "checkpoint:human-verify", "{text}");
+        }
         assert_eq!((kind("checkpoint").as_str(), kind("").as_str()), ("checkpoint:human-action", "auto"));
     }
 

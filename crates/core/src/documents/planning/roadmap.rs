@@ -2,13 +2,9 @@
 //! phase is ticked. A phase is found by the exact number in its heading, `### Phase 3: Name`.
 
 use super::number::PhaseNumber;
+pub use super::roadmap_section::is_requirement;
+use super::roadmap_section::{criteria, goal, requirements};
 use super::{cells, checkbox, heading, plain_lines};
-
-/// Criteria of one phase that are read; a longer list is no list of criteria.
-const CRITERIA_MOST: usize = 50;
-
-/// A goal is a sentence or a few.
-const GOAL_CHARS: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoadmapPhase {
@@ -20,6 +16,8 @@ pub struct RoadmapPhase {
     /// Ids of requirements.
     pub requirements: Vec<String>,
     pub criteria: Vec<String>,
+    /// Whether its box in the list at the top is ticked; `None` where the list has no such box.
+    pub ticked: Option<bool>,
 }
 
 /// Returns the phases in their numeric order, each by the heading of its details; a phase that only the
@@ -45,17 +43,30 @@ pub fn phases(text: &str) -> Vec<RoadmapPhase> {
             goal: goal(&section),
             requirements: requirements(&section),
             criteria: criteria(&section),
+            ticked: None,
         });
     }
     for (_, line) in &lines {
         if let Some((number, name)) = listed(line) {
             let heading = format!("Phase {number}: {name}");
             let (goal, requirements, criteria) = (String::new(), Vec::new(), Vec::new());
-            add(RoadmapPhase { number, name: name.to_owned(), heading, goal, requirements, criteria });
+            let name = name.to_owned();
+            add(RoadmapPhase { number, name, heading, goal, requirements, criteria, ticked: None });
+        }
+    }
+    for (_, line) in &lines {
+        if let (Some((number, _)), Some((ticked, _))) = (listed(line), checkbox(line)) {
+            let phase = found.iter_mut().find(|it| it.number == number && it.ticked.is_none());
+            phase.into_iter().for_each(|it| it.ticked = Some(ticked));
         }
     }
     found.sort_by(|one, other| one.number.cmp(&other.number));
     found
+}
+
+/// Returns the phase that comes after one that is done: the next one that is not ticked.
+pub fn next_after<'a>(phases: &'a [RoadmapPhase], done: &PhaseNumber) -> Option<&'a RoadmapPhase> {
+    phases.iter().find(|it| *done < it.number && it.ticked != Some(true))
 }
 
 /// Returns the text of a requirement by its id, from a list of requirements: `- [ ] **AUTH-01**: text`.
@@ -80,6 +91,8 @@ pub fn tick(text: &str, number: &PhaseNumber, date: &str, mark: &str, plans: &[&
     let mark = if mark.is_empty() { String::new() } else { format!(" ({mark})") };
     let mut out = String::with_capacity(text.len() + 64);
     let mut ticked = false;
+    let mut columns: Option<ProgressColumns> = None;
+    let mut is_table = false;
     for line in text.split_inclusive('\n') {
         let bare = line.trim_end_matches(['\n', '\r']);
         let end = &line[bare.len()..];
@@ -98,10 +111,18 @@ pub fn tick(text: &str, number: &PhaseNumber, date: &str, mark: &str, plans: &[&
             Some((false, item)) if plans.iter().any(|it| is_plan(item, it)) => {
                 out.push_str(&bare.replacen("[ ]", "[x]", 1));
             }
-            _ => match row(bare, number) {
-                Some(cells) => out.push_str(&progress_row(&cells, plans.len(), date, &mark)),
+            _ => match columns.as_ref().and_then(|it| Some((it, row(bare, number, it)?))) {
+                Some((columns, cells)) => {
+                    out.push_str(&columns.completed_row(&cells, plans.len(), date, &mark));
+                }
                 None => out.push_str(bare),
             },
+        }
+        let was_table = std::mem::replace(&mut is_table, bare.trim_start().starts_with('|'));
+        if !is_table {
+            columns = None;
+        } else if !was_table {
+            columns = cells(bare).and_then(|it| ProgressColumns::of(&it));
         }
         out.push_str(end);
     }
@@ -114,24 +135,48 @@ fn is_plan(item: &str, id: &str) -> bool {
     rest.is_some_and(|it| !it.starts_with(|it: char| it.is_alphanumeric()))
 }
 
-fn progress_row(cells: &[&str], plans: usize, date: &str, mark: &str) -> String {
-    let counts = if plans == 0 { cells[1].to_owned() } else { format!("{plans}/{plans}") };
-    let mut cells: Vec<String> = cells.iter().map(|it| (*it).to_owned()).collect();
-    let last = cells.len() - 1;
-    cells[last - 2] = counts;
-    cells[last - 1] = format!("Complete{mark}");
-    cells[last] = date.to_owned();
-    format!("| {} |", cells.join(" | "))
+/// Where the table of progress says what, by the names of its columns; other tables may begin with a number too.
+struct ProgressColumns {
+    plans: Option<usize>,
+    status: usize,
+    completed: Option<usize>,
 }
 
-/// The row of a phase in the table of progress: `| 3. Name | 1/3 | In progress | - |`.
-fn row<'a>(line: &'a str, number: &PhaseNumber) -> Option<Vec<&'a str>> {
-    let cells = cells(line).filter(|it| 4 <= it.len())?;
+impl ProgressColumns {
+    /// Reads the head of a table: `| Phase | Plans Complete | Status | Completed |`.
+    fn of(head: &[&str]) -> Option<ProgressColumns> {
+        let column = |name: &str| head.iter().position(|it| it.to_lowercase().starts_with(name));
+        (column("phase") == Some(0)).then_some(())?;
+        Some(ProgressColumns {
+            plans: column("plans"),
+            status: column("status")?,
+            completed: column("completed").or_else(|| column("date")),
+        })
+    }
+
+    fn completed_row(&self, cells: &[&str], plans: usize, date: &str, mark: &str) -> String {
+        let mut cells: Vec<String> = cells.iter().map(|it| (*it).to_owned()).collect();
+        let mut set = |index: Option<usize>, text: String| {
+            if let Some(cell) = index.and_then(|it| cells.get_mut(it)) {
+                *cell = text;
+            }
+        };
+        set(self.plans.filter(|_| plans != 0), format!("{plans}/{plans}"));
+        set(Some(self.status), format!("Complete{mark}"));
+        set(self.completed, date.to_owned());
+        format!("| {} |", cells.join(" | "))
+    }
+}
+
+/// The row of a phase that the table of progress does not call complete: `| 3. Name | 1/3 | In progress | - |`.
+fn row<'a>(line: &'a str, number: &PhaseNumber, columns: &ProgressColumns) -> Option<Vec<&'a str>> {
+    let cells = cells(line)?;
     let first = cells[0].strip_prefix("Phase ").unwrap_or(cells[0]);
     let (found, rest) = PhaseNumber::prefix(first)?;
+    let status = cells.get(columns.status)?.trim_start_matches(|it: char| !it.is_alphanumeric());
     let is_row = found == *number
-        && rest.starts_with(['.', ':', ' '])
-        && !cells[cells.len() - 2].starts_with("Complete");
+        && (rest.is_empty() || rest.starts_with(['.', ':', ' ']))
+        && !status.starts_with("Complete");
     is_row.then_some(cells)
 }
 
@@ -151,127 +196,9 @@ fn phase_title(title: &str) -> Option<(PhaseNumber, &str)> {
     Some((number, name.trim()))
 }
 
-/// What follows `**Goal**:`, however it is set.
-fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let line = line.trim_start().trim_start_matches(['*', '-', ' ']);
-    let rest = line.strip_prefix(name)?.trim_start_matches('*');
-    let rest = rest.split_once(':').filter(|it| !it.0.contains('.')).map(|it| it.1)?;
-    Some(rest.trim_start_matches('*').trim())
-}
-
-fn goal(section: &[&str]) -> String {
-    let begin = ["Goal", "Objective"].into_iter().find_map(|name| {
-        section.iter().enumerate().find_map(|(index, line)| field(line, name).map(|it| (index, it)))
-    });
-    let text = match begin {
-        Some((index, first)) => {
-            let more = section[index + 1..].iter().map(|it| it.trim());
-            let more = more.take_while(|it| !it.is_empty() && !it.starts_with("**") && !it.starts_with('-'));
-            std::iter::once(first).chain(more).collect::<Vec<_>>().join(" ")
-        }
-        // Without a goal of its own the section is what the phase is about.
-        None => section.iter().map(|it| it.trim()).filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" "),
-    };
-    text.trim().chars().take(GOAL_CHARS).collect()
-}
-
-/// Ids in a line such as `AUTH-01, AUTH-02 (later), [UI-01 through UI-04]`; what stands in parentheses is
-/// about them.
-fn requirements(section: &[&str]) -> Vec<String> {
-    let Some(list) = section.iter().find_map(|it| field(it, "Requirements")) else { return Vec::new() };
-    let mut found: Vec<String> = Vec::new();
-    let (mut depth, mut is_range) = (0, false);
-    let words = list.replace('(', " ( ").replace(')', " ) ").replace("..", " - ").replace(['–', '—'], " - ");
-    for word in words.split([',', ';', ' ', '\t']) {
-        let word = word.trim_matches(['[', ']', '`', '*', '"', '.']);
-        match word {
-            "(" => depth += 1,
-            ")" => depth -= 1,
-            _ if 0 < depth => (),
-            "through" | "to" | "-" => is_range = true,
-            "" => (),
-            number if is_range && number.bytes().all(|it| it.is_ascii_digit()) => {
-                is_range = false;
-                let first = found.last().cloned().unwrap_or_default();
-                let last = format!("{}{number}", first.trim_end_matches(|it: char| it.is_ascii_digit()));
-                found.extend(between(&first, &last));
-                found.push(last);
-            }
-            id if is_requirement(id) => {
-                if let Some(first) = found.last().cloned().filter(|_| std::mem::take(&mut is_range)) {
-                    found.extend(between(&first, id));
-                }
-                found.push(id.to_owned());
-            }
-            _ => is_range = false,
-        }
-    }
-    found.truncate(CRITERIA_MOST);
-    found
-}
-
-/// `AUTH-01`, `R1`: letters first, and a number.
-pub fn is_requirement(text: &str) -> bool {
-    let begins = text.starts_with(|it: char| it.is_ascii_alphabetic());
-    let only = text.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.'));
-    begins && only && text.contains(|it: char| it.is_ascii_digit()) && text.len() <= 40
-}
-
-/// The ids between two of the same kind.
-fn between(first: &str, last: &str) -> Vec<String> {
-    let split = |id: &str| {
-        let digits = id.len() - id.trim_end_matches(|it: char| it.is_ascii_digit()).len();
-        let (name, number) = id.split_at(id.len() - digits);
-        Some((name.to_owned(), number.parse::<usize>().ok()?, digits))
-    };
-    match (split(first), split(last)) {
-        (Some((name, from, width)), Some((other, to, _)))
-            if name == other && to.saturating_sub(from) <= CRITERIA_MOST =>
-        {
-            (from + 1..to).map(|it| format!("{name}{it:0width$}")).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn criteria(section: &[&str]) -> Vec<String> {
-    let Some(start) = section.iter().position(|it| field(it, "Success Criteria").is_some()) else {
-        return Vec::new();
-    };
-    let mut found: Vec<String> = Vec::new();
-    for line in &section[start + 1..] {
-        let item = line.trim();
-        if item.is_empty() {
-            continue;
-        }
-        let is_indented = line.starts_with("   ") && !found.is_empty();
-        match list_item(item) {
-            Some(text) if found.len() < CRITERIA_MOST => found.push(text.to_owned()),
-            None if is_indented => {
-                let last = found.last_mut().expect("there is one");
-                last.push(' ');
-                last.push_str(item);
-            }
-            Some(_) | None => break,
-        }
-    }
-    found
-}
-
-fn list_item(item: &str) -> Option<&str> {
-    if let Some((_, text)) = checkbox(item) {
-        return Some(text);
-    }
-    let bullet = item.strip_prefix("- ").or_else(|| item.strip_prefix("* "));
-    bullet.map(str::trim).or_else(|| {
-        let (number, rest) = item.split_once(['.', ')'])?;
-        (!number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())).then(|| rest.trim())
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{phases, requirement_text, tick};
+    use super::{next_after, phases, requirement_text, tick};
     use crate::documents::planning::number::PhaseNumber;
 
     const ROADMAP: &str = "# Roadmap\n\n- [x] **Phase 1: Base** - first (completed 2026-01-01)\n- [ ] **Phase 2.1: Fix** - inserted\n\
@@ -303,6 +230,37 @@ mod tests {
         assert!(once.contains("| 10. Far | 3/3 | Complete (notes) | 2026-02-03 |\n"), "{once}");
         assert_eq!(tick(&once, &number, "2026-03-03", "", &["10-01", "10-02", "10-03"]), once);
         assert_eq!(once.lines().count(), ROADMAP.lines().count());
+    }
+
+    #[test]
+    fn a_row_is_known_by_the_columns_of_its_table() {
+        let number = PhaseNumber::read("3").expect("a number");
+        let ticked = |text: &str| tick(text, &number, "2026-02-03", "", &["03-01"]);
+        let head = "| Phase | Status | Progress | Requirements |\n|---|---|---|---|\n";
+        assert_eq!(
+            ticked(&format!("{head}| 3 - Accounts | Planned | 0% | 0/26 |\n")),
+            format!("{head}| 3 - Accounts | Complete | 0% | 0/26 |\n")
+        );
+        let head = "| Phase | Milestone | Plans Complete | Status | Completed |\n|---|---|---|---|---|\n";
+        assert_eq!(
+            ticked(&format!("{head}| 3. Accounts | v2 | 0/? | Not started | - |\n")),
+            format!("{head}| 3. Accounts | v2 | 1/1 | Complete | 2026-02-03 |\n")
+        );
+        for other in [
+            "| Risk | Status | Who | When |\n|---|---|---|---|\n| 3. Late | open | me | - |\n",
+            "| Phase | Goal | Size | Who |\n|---|---|---|---|\n| 3. Accounts | log in | 2 | me |\n",
+            "| Phase | Status |\n|---|---|\n| 3 | ✅ Complete |\n",
+        ] {
+            assert_eq!(ticked(other), other);
+        }
+    }
+
+    #[test]
+    fn the_next_phase_is_the_next_one_that_is_not_ticked() {
+        let text = "- [ ] **Phase 1: A**\n- [x] **Phase 2: B**\n- [ ] **Phase 3: C**\n### Phase 4: D\n";
+        let found = phases(text);
+        let next = |done: &str| next_after(&found, &PhaseNumber::read(done)?).map(|it| it.number.to_string());
+        assert_eq!((next("1").as_deref(), next("3").as_deref(), next("4")), (Some("3"), Some("4"), None));
     }
 
     #[test]

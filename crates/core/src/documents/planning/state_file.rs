@@ -3,15 +3,22 @@
 
 use super::number::PhaseNumber;
 use super::plain_lines;
-use super::roadmap::RoadmapPhase;
+use super::roadmap::{RoadmapPhase, next_after};
 
 /// It is a digest; what is longer belongs into other documents.
 pub const LINES_MOST: usize = 100;
 
+/// What the lines of a position are called.
+const PHASE: &[&str] = &["Phase", "Current Phase"];
+const PLAN: &[&str] = &["Plan", "Current Plan"];
+const STATUS: &[&str] = &["Status"];
+const LAST_ACTIVITY: &[&str] = &["Last activity", "Last Activity"];
+const PROGRESS: &[&str] = &["Progress"];
+
 /// Returns the phase that the position names.
 pub fn current_phase(text: &str) -> Option<PhaseNumber> {
     plain_lines(text).find_map(|(_, line)| {
-        let rest = value(line, "Phase")?;
+        let (_, rest) = value(line, PHASE)?;
         PhaseNumber::prefix(rest.strip_prefix("Phase ").unwrap_or(rest)).map(|it| it.0)
     })
 }
@@ -28,9 +35,10 @@ pub fn rebuilt(phases: &[RoadmapPhase], current: &PhaseNumber, date: &str) -> St
 /// Returns the text with its position after a phase was completed: at the next phase, or at the end of
 /// the roadmap. What the file does not say is added.
 pub fn moved_on(text: &str, phases: &[RoadmapPhase], done: &PhaseNumber, date: &str, how: &str) -> String {
-    let next = phases.iter().find(|it| *done < it.number);
+    let next = next_after(phases, done);
     let total = phases.len().max(1);
-    let before = phases.iter().filter(|it| it.number <= *done).count();
+    let is_done = |it: &&RoadmapPhase| it.number == *done || it.ticked.unwrap_or(it.number <= *done);
+    let before = phases.iter().filter(is_done).count();
     let percent = before * 100 / total;
     let bar = format!("[{}{}] {percent}%", "█".repeat(percent / 10), "░".repeat(10 - percent / 10));
     let (phase, status) = match next {
@@ -38,21 +46,22 @@ pub fn moved_on(text: &str, phases: &[RoadmapPhase], done: &PhaseNumber, date: &
         None => (position(phases, done), "Phase complete"),
     };
     let fields = [
-        ("Phase", phase),
-        ("Plan", if next.is_some() { "not started".to_owned() } else { "all done".to_owned() }),
-        ("Status", status.to_owned()),
-        ("Last activity", format!("{date} — phase {done} completed{how}")),
-        ("Progress", bar),
+        (PHASE, phase),
+        (PLAN, if next.is_some() { "not started".to_owned() } else { "all done".to_owned() }),
+        (STATUS, status.to_owned()),
+        (LAST_ACTIVITY, format!("{date} — phase {done} completed{how}")),
+        (PROGRESS, bar),
     ];
     let mut missing: Vec<bool> = vec![true; fields.len()];
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let bare = line.trim_end_matches(['\n', '\r']);
-        let field = fields.iter().position(|(name, _)| value(bare, name).is_some());
-        match field.filter(|it| missing[*it]) {
-            Some(index) => {
+        let field =
+            fields.iter().enumerate().find_map(|(index, field)| Some((index, value(bare, field.0)?.0)));
+        match field.filter(|it| missing[it.0]) {
+            Some((index, name)) => {
                 missing[index] = false;
-                let (name, value) = &fields[index];
+                let value = &fields[index].1;
                 let mark = if bare.trim_start().starts_with("**") { "**" } else { "" };
                 out.push_str(&format!("{mark}{name}:{mark} {value}{}", &line[bare.len()..]));
             }
@@ -60,7 +69,8 @@ pub fn moved_on(text: &str, phases: &[RoadmapPhase], done: &PhaseNumber, date: &
         }
     }
     if missing[0] {
-        let lines: Vec<String> = fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+        let lines: Vec<String> =
+            fields.iter().map(|(names, value)| format!("{}: {value}", names[0])).collect();
         out = format!("{}\n\n## Current Position\n\n{}\n", out.trim_end(), lines.join("\n"));
     }
     out
@@ -75,11 +85,13 @@ fn position(phases: &[RoadmapPhase], number: &PhaseNumber) -> String {
     format!("{number} of {}{}", phases.len().max(highest), name.unwrap_or_default())
 }
 
-/// What follows `Name:` at the beginning of a line, set in bold or not.
-fn value<'a>(line: &'a str, name: &str) -> Option<&'a str> {
-    let rest = line.trim_start().trim_start_matches('*').strip_prefix(name)?;
-    let rest = rest.trim_start_matches('*').strip_prefix(':')?;
-    Some(rest.trim_start_matches('*').trim())
+/// The name that a line begins with and what follows it, `Name: …`, set in bold or not.
+fn value<'a>(line: &'a str, names: &[&'static str]) -> Option<(&'static str, &'a str)> {
+    let bare = line.trim_start().trim_start_matches('*');
+    names.iter().find_map(|name| {
+        let rest = bare.strip_prefix(name)?.trim_start_matches('*').strip_prefix(':')?;
+        Some((*name, rest.trim_start_matches('*').trim()))
+    })
 }
 
 #[cfg(test)]
@@ -102,5 +114,22 @@ mod tests {
             moved_on("# State\n", &phases, &PhaseNumber::read("3").expect("a number"), "d", "")
                 .contains("Status: Phase complete")
         );
+    }
+
+    #[test]
+    fn lines_keep_the_names_that_the_file_has_for_them() {
+        let phases = phases(
+            "- [x] **Phase 1: A**\n- [ ] **Phase 2: B**\n- [x] **Phase 3: C**\n- [ ] **Phase 4: D**\n",
+        );
+        let text = "# State\n\n**Current Phase:** 02 — B (planned)\n**Status:** x\n**Last Activity:** y\n";
+        assert_eq!(current_phase(text), PhaseNumber::read("2"));
+        let moved = moved_on(text, &phases, &PhaseNumber::read("2").expect("a number"), "2026-01-02", "");
+        assert_eq!(
+            moved,
+            "# State\n\n**Current Phase:** 4 of 4 (D)\n**Status:** Ready to plan\n**Last Activity:** 2026-01-02 — phase 2 completed\n"
+        );
+        let counted =
+            moved_on("Phase: 2\nProgress: x\n", &phases, &PhaseNumber::read("2").expect("a number"), "d", "");
+        assert!(counted.contains("75%"), "the phase after it is done: {counted}");
     }
 }

@@ -1,6 +1,7 @@
 //! The `<task …>` elements of a plan: names, types, files, and what a person has to know where one is for a person.
 
 use super::DocumentMistake;
+use std::ops::Range;
 
 /// Tasks of one plan; a longer list is no plan of one session a task.
 pub(super) const TASKS_MOST: usize = 100;
@@ -25,15 +26,31 @@ pub struct Task {
     pub about: String,
     /// What a decision can be.
     pub options: Vec<String>,
+    /// The word that the plan asks a person to type when a checkpoint holds.
+    pub resume: Option<String>,
     pub ticked: bool,
 }
 
-/// The elements of a body.
+/// The elements of a body. One in a comment or in a block of code shows how a task is written, unless there are no
+/// others.
 pub(super) fn elements(body: &str, first_line: usize) -> Result<Vec<Task>, DocumentMistake> {
+    let found = elements_outside(body, first_line, &examples(body))?;
+    if found.is_empty() { elements_outside(body, first_line, &[]) } else { Ok(found) }
+}
+
+fn elements_outside(
+    body: &str,
+    first_line: usize,
+    examples: &[Range<usize>],
+) -> Result<Vec<Task>, DocumentMistake> {
     let mut found = Vec::new();
     let mut rest = body;
     while let Some(start) = find_open(rest) {
         let offset = body.len() - rest.len() + start;
+        if let Some(example) = examples.iter().find(|it| it.contains(&offset)) {
+            rest = &body[example.end..];
+            continue;
+        }
         let line = first_line + body[..offset].matches('\n').count();
         let tail = &rest[start..];
         let Some(head_end) = tail.find('>') else {
@@ -54,6 +71,50 @@ pub(super) fn elements(body: &str, first_line: usize) -> Result<Vec<Task>, Docum
         }
     }
     Ok(found)
+}
+
+/// The comments and blocks of code of a body. What holds a task only in part is none: its own end is missing, and a
+/// task must not be lost with it.
+fn examples(body: &str) -> Vec<Range<usize>> {
+    let comments = body.match_indices("<!--").filter_map(|(start, _)| {
+        let length = body[start..].find("-->")?;
+        Some(start..start + length + "-->".len())
+    });
+    let mut found: Vec<Range<usize>> = comments.collect();
+    let (mut at, mut open) = (0, None);
+    for line in body.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let fence = line.trim();
+        if !fence.starts_with("```") && !fence.starts_with("~~~") {
+            continue;
+        }
+        let closes = fence.chars().all(|it| matches!(it, '`' | '~'));
+        match open.filter(|_| closes) {
+            Some(begin) => {
+                found.push(begin..at);
+                open = None;
+            }
+            None => open = Some(start),
+        }
+    }
+    found.retain(|it| holds_whole_tasks(&body[it.clone()]));
+    found
+}
+
+fn holds_whole_tasks(mut text: &str) -> bool {
+    if text.contains("<tasks>") || text.contains("</tasks>") {
+        return false;
+    }
+    while let Some(close) = text.find(CLOSE) {
+        let Some(end) =
+            find_open(text).filter(|it| *it < close).and_then(|it| Some(it + find_end(&text[it..])?))
+        else {
+            return false;
+        };
+        text = &text[end + CLOSE.len()..];
+    }
+    find_open(text).is_none()
 }
 
 /// Finds `<task` as the name of an element; `<tasks>` is another.
@@ -120,13 +181,24 @@ fn task(attributes: &str, inside: &str, number: usize) -> Task {
             .map(str::to_owned)
             .collect(),
         options: options(inside),
+        resume: element(inside, "resume-signal").and_then(resume_word),
         kind: kind(attributes),
         ticked: is_done,
     }
 }
 
-/// The parts of a task that tell a person what to do, as text. What they are to type is left out: that is for
-/// another program, and a question of ours says itself what can be answered.
+/// Reads `Type "approved" or describe issues`. Only a text that begins like that is understood: a word that is
+/// quoted later may be the one for what does not work.
+fn resume_word(text: &str) -> Option<String> {
+    let mut words = text.trim().splitn(2, char::is_whitespace);
+    let (_verb, rest) = (words.next()?, words.next()?.trim_start());
+    let quote = rest.chars().next().filter(|it| matches!(it, '"' | '\'' | '`'))?;
+    let word = single_line(rest[1..].split_once(quote)?.0).to_lowercase();
+    (!word.is_empty()).then_some(word)
+}
+
+/// The parts of a task that tell a person what to do, as text. What they are to type is left out: a question of
+/// ours says itself what can be answered.
 fn about(inside: &str, name: &str) -> String {
     let parts =
         ["what-built", "decision", "context", "action", "instructions", "how-to-verify", "verification"];
@@ -172,10 +244,17 @@ fn options(inside: &str) -> Vec<String> {
     inside.split("<option").skip(1).filter_map(option_id).take(OPTIONS_MOST).collect()
 }
 
+/// The value of an attribute, in quotes or without.
 fn attribute<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let rest = text.split_once(&format!("{name}="))?.1;
-    let quote = rest.chars().next().filter(|it| matches!(it, '"' | '\''))?;
-    rest[1..].split(quote).next()
+    let values = text.match_indices(name).filter_map(|(at, _)| {
+        let begins = text[..at].chars().next_back().is_none_or(char::is_whitespace);
+        begins.then(|| text[at + name.len()..].trim_start().strip_prefix('=')).flatten()
+    });
+    let rest = values.map(str::trim_start).next()?;
+    match rest.chars().next().filter(|it| matches!(it, '"' | '\'')) {
+        Some(quote) => rest[1..].split(quote).next(),
+        None => rest.split(|it: char| it.is_whitespace() || matches!(it, '/' | '>')).next(),
+    }
 }
 
 fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {

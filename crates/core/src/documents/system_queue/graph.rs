@@ -13,7 +13,7 @@ pub fn mistakes(systems: &[SystemEntry]) -> Vec<String> {
     let mut found = Vec::new();
     for (index, system) in systems.iter().enumerate() {
         if known.insert(&system.id, index).is_some() {
-            found.push(format!("{} stands twice", system.id));
+            found.push(format!("{} is listed twice", system.id));
         }
     }
     for system in systems {
@@ -85,7 +85,7 @@ mod tests {
         let unknown = queue(&[("sys-001", &["sys-009"]), ("sys-001", &[])]);
         assert_eq!(
             mistakes(&unknown),
-            ["sys-001 stands twice", "sys-001 depends on sys-009, which is not in the queue"]
+            ["sys-001 is listed twice", "sys-001 depends on sys-009, which is not in the queue"]
         );
     }
 }

@@ -3,6 +3,7 @@
 //! first two is the edit; everything else is ours.
 
 use super::entry::SystemEntry;
+use super::status::JobStatus;
 
 /// What came of an edit.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +26,11 @@ pub fn merge(filed: &SystemEntry, found: SystemEntry, ours: &SystemEntry, is_cla
     }
     let (id, from, to) = (&ours.id, ours.status, found.status);
     if is_claimed {
-        let refused =
-            Some(format!("{id} stays {from}: a run works on it; only that run changes its progress"));
+        let why = match from {
+            JobStatus::Complete => format!("its run is over; loop queue revert {id} takes it back"),
+            _ => "a run works on it; only that run changes its progress".to_owned(),
+        };
+        let refused = Some(format!("{id} stays {from}: {why}"));
         return MergedSystem { system, refused };
     }
     if !from.may_become(to) {

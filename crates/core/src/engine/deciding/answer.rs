@@ -3,8 +3,8 @@
 
 use crate::engine::journal::hold::Outcome;
 use crate::engine::journal::people::command::{Answer, Choice, Command, choices};
-use crate::engine::journal::people::question::QuestionKind;
-use crate::engine::judging::judge::ISSUES;
+use crate::engine::journal::people::question::{Question, QuestionKind};
+use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;
 use crate::proof::{Finding, Level};
@@ -120,7 +120,7 @@ pub fn unknown_to_waive(state: &State, what: &str) -> String {
         true => "the run has no open finding and no open requirement".to_owned(),
         false => format!("these can be waived: {}{more}", names.join(", ")),
     };
-    format!("there is nothing that is called \"{what}\"; {can}")
+    format!("nothing here is called \"{what}\"; {can}")
 }
 
 /// A person can take a completed run as it is where nothing measures its task.
@@ -171,7 +171,8 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     }
     let words = choices(question);
     let said = answer.choice.word().trim().to_lowercase();
-    let Some(choice) = chosen(&words, &said) else {
+    let by_plan = || resume_word(state, question).filter(|it| *it == said).map(|_| DONE);
+    let Some(choice) = chosen(&words, &said).or_else(by_plan) else {
         let meant = nearest(&said, words.iter().copied());
         let meant = meant.map(|it| format!("did you mean \"{it}\"? ")).unwrap_or_default();
         return Err(format!(
@@ -210,6 +211,14 @@ fn unskippable(workflow: &Workflow, state: &State, answer: &Answer) -> Option<St
         open.join(", "),
         if open.len() == 1 { "is" } else { "are" },
     ))
+}
+
+/// Returns the word that the list asks for where a checkpoint holds, if `done` is one of the answers.
+pub(crate) fn resume_word<'a>(state: &'a State, question: &Question) -> Option<&'a str> {
+    let words = choices(question);
+    let holds = matches!(question.kind, QuestionKind::Checkpoint(_)) && words.contains(&DONE);
+    let item = state.item.as_ref().filter(|it| holds && it.checkpoint().is_some())?;
+    item.resume.as_deref().filter(|it| !words.contains(it))
 }
 
 fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {

@@ -68,7 +68,7 @@ pub(crate) fn reason(workflow: &Workflow, state: &State, gate: &str) -> Option<S
     let found: Vec<&str> = named.filter(is_about_change).filter(holds).map(words).collect();
     Some(match (found.is_empty(), when.is_empty()) {
         (false, _) => format!("asked because {}", found.join(" and ")),
-        (true, false) => "asked because it is not known what the change touches".to_owned(),
+        (true, false) => "asked because what the change touches is unknown".to_owned(),
         (true, true) => "asked because the agent or an earlier change called for it".to_owned(),
     })
 }

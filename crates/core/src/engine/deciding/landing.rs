@@ -18,7 +18,7 @@ use loop_base::time::Timestamp;
 /// So often work goes back by itself because it conflicts with what was merged since it began.
 pub(crate) const LANDING_RETURNS_MOST: u32 = 3;
 
-/// So often a merge that the remote refused is made anew by itself.
+/// How often a merge that the remote refused is made again without asking.
 pub(crate) const REJECTIONS_MOST: usize = 3;
 
 /// Only the merge is left: the work is brought there, or somebody else is asked to, and then asked again

@@ -62,7 +62,7 @@ fn money_reached(workflow: &Workflow, phase: &Phase, state: &State) -> Option<St
     for (most, cap, spent) in [run, of_phase, day].into_iter().flatten() {
         let Some(charged) = state.charged(workflow, spent) else {
             return Some(format!(
-                "nobody knows what call {} cost, so {} cannot be kept; write call_usd = DOLLARS into [limits]",
+                "the cost of call {} is unknown, so {} cannot be kept; write call_usd = DOLLARS into [limits]",
                 state.calls_total,
                 cap.words()
             ));

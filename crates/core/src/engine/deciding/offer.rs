@@ -2,6 +2,7 @@
 //! before choosing. Every place that shows a question (the terminal, `status`, `--json`, notifications,
 //! the hook) shows this.
 
+use super::answer::resume_word;
 use super::route::{item_before_others, straight_back};
 use crate::engine::journal::people::command::{Choice, choices_of};
 use crate::engine::journal::people::question::{CheckpointKind, Question, QuestionKind};
@@ -39,11 +40,16 @@ const SHOWN: usize = 5;
 
 /// Returns the ways to answer a question, in the order of its choices.
 pub fn offers(workflow: &Workflow, state: &State, question: &Question) -> Vec<Offer> {
-    if !question.options.is_empty() {
-        return question.options.iter().map(|it| option(it)).collect();
-    }
     let asking = Asking { workflow, state, question };
-    choices_of(&question.kind).iter().map(|it| asking.offer(it)).collect()
+    let mut offers: Vec<Offer> = match question.options.is_empty() {
+        false => question.options.iter().map(|it| option(it)).collect(),
+        true => choices_of(&question.kind).iter().map(|it| asking.offer(it)).collect(),
+    };
+    let word = resume_word(state, question);
+    for offer in offers.iter_mut().filter(|it| it.choice == DONE) {
+        offer.does.push_str(&word.map(|it| format!(" (also: {it})")).unwrap_or_default());
+    }
+    offers
 }
 
 /// One of the words that a task lists for its person.

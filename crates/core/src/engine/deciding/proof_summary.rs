@@ -55,9 +55,9 @@ impl State {
         } else if self.opening.unverified {
             "this run was started with --unverified, which takes the agent's word".to_owned()
         } else if self.unproven {
-            "the agent's word was taken for a part of it".to_owned()
+            "part of it was claimed by the agent and not measured".to_owned()
         } else if self.untested {
-            "the run was taken over, and nothing has been measured since".to_owned()
+            "the run was imported, and nothing has been measured since".to_owned()
         } else if self.uncontained {
             "leftover processes of a killed call could not be ruled out".to_owned()
         } else if self.proof().is_some() {

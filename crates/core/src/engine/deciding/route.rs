@@ -16,7 +16,7 @@ use crate::engine::state::parts::station::Leave;
 use crate::engine::state::run_state::State;
 use crate::facts::{FactName, FactWords};
 use crate::proof::closing_sentence;
-use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, SignalWord, Workflow};
+use crate::workflow::model::{Back, Next, Phase, PhaseId, RejectThen, ShownKind, SignalWord, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
@@ -28,7 +28,11 @@ pub(crate) fn leave(workflow: &Workflow, state: &State, how: Leave, now: Timesta
     let ends_body = ends_body(workflow, state);
     match &state.item {
         Some(item) if ends_body && straight_back.is_none() => {
-            let also = closed_with(state, item);
+            let also = match how {
+                Leave::Passed => closed_with(state, item),
+                // A person accepted this one as it is, and no other.
+                Leave::Skipped => Vec::new(),
+            };
             return Decision::Record(Event::ItemDone { id: item.id.clone(), also });
         }
         Some(_) | None => (),
@@ -65,12 +69,11 @@ fn ends_body(workflow: &Workflow, state: &State) -> bool {
     items::body(workflow, state.phase).is_some_and(|(_, last)| last == state.phase)
 }
 
-/// Returns the item that is done when this phase is left, if others are open after it.
+/// Returns the item that is done when a person skips this phase, if others are open after it.
 pub(super) fn item_before_others<'a>(workflow: &Workflow, state: &'a State) -> Option<&'a Item> {
     let item = state.item.as_ref()?;
     let is_done = ends_body(workflow, state) && straight_back(workflow, state).is_none();
-    let closed = 1 + closed_with(state, item).len();
-    (is_done && closed < state.items_left as usize).then_some(item)
+    (is_done && 1 < state.items_left).then_some(item)
 }
 
 /// The other items of a group that an agent called complete together with this one.
@@ -148,18 +151,21 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
 /// Files that a gate's question names; the rest is in the diff.
 const FILES_SHOWN: usize = 5;
 
-fn is_deliverable(workflow: &Workflow, path: &String) -> bool {
-    workflow.phases.iter().any(|it| it.deliverables.contains(path))
-        || workflow.skills.values().any(|it| it.deliverables.contains(path))
+/// What the phases came to about security and performance, so far.
+fn findings(state: &State) -> Vec<String> {
+    let kinds = [
+        (ShownKind::Security, "security"),
+        (ShownKind::Performance, "performance"),
+        (ShownKind::NoPerformanceTarget, "performance"),
+    ];
+    let last = |kind: ShownKind| state.phases[..=state.phase].iter().rev().find_map(|it| it.shown.get(&kind));
+    kinds.iter().filter_map(|(kind, name)| Some(format!("{name}: {}", last(*kind)?))).collect()
 }
 
 /// What changed, what was measured last, and what makes it worth a look.
 fn gate_summary(workflow: &Workflow, state: &State, reason: &str) -> Vec<String> {
     let mut lines = Vec::new();
-    // Documents that the stages must write are in every change, so they come last.
-    let (documents, work): (Vec<&String>, Vec<&String>) =
-        state.seen.files.iter().partition(|it| is_deliverable(workflow, it));
-    let files: Vec<&str> = work.into_iter().chain(documents).map(String::as_str).collect();
+    let files = state.changed_files(workflow);
     if !files.is_empty() {
         let shown = files.iter().take(FILES_SHOWN).copied().collect::<Vec<_>>().join(", ");
         let more = files.len().saturating_sub(FILES_SHOWN);
@@ -173,11 +179,12 @@ fn gate_summary(workflow: &Workflow, state: &State, reason: &str) -> Vec<String>
         .iter()
         .filter(|(_, it)| it.source != Source::Claimed)
         .filter_map(|(name, it)| {
-            let word = if it.value == Value::Bool(true) { "passes" } else { "fails" };
+            let word = if it.value == Value::Bool(true) { "passed" } else { "failed" };
             outcome(name).map(|check| format!("{check} {word}"))
         })
         .collect();
     lines.extend((!checks.is_empty()).then(|| format!("checks: {}", checks.join(", "))));
+    lines.extend(findings(state));
     let risks =
         [FactName::TouchesSecurity, FactName::SchemaChanges, FactName::ExternalApis, FactName::NewPatterns];
     let risks: Vec<&str> = risks

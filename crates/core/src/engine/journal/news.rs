@@ -34,9 +34,9 @@ impl News {
     pub fn events(self, at: Timestamp, is_opened: bool) -> Vec<(Timestamp, Event)> {
         let event = match self {
             News::Opening(events) if !is_opened => return events,
-            News::Opening(_) => Event::Noted {
-                text: "the run is open already; what would open it again was left out".to_owned(),
-            },
+            News::Opening(_) => {
+                Event::Noted { text: "the run is open already; the second opening was ignored".to_owned() }
+            }
             News::Joined(session) => Event::Joined(session),
             News::Commanded(command) => Event::Commanded(command),
             News::Held(hold) => Event::Held(hold),
@@ -59,6 +59,6 @@ mod tests {
         let past = vec![noted("a"), (Timestamp(8), Event::Woke)];
         assert_eq!(News::Opening(past.clone()).events(Timestamp(9), false), past);
         let again = News::Opening(past).events(Timestamp(7), true);
-        assert_eq!(again, [noted("the run is open already; what would open it again was left out")]);
+        assert_eq!(again, [noted("the run is open already; the second opening was ignored")]);
     }
 }

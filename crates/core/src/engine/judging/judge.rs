@@ -246,27 +246,22 @@ fn broken_lock(workflow: &Workflow, evidence: &Evidence) -> Option<String> {
         .then(|| "the locked input was changed beyond its checkboxes".to_owned())
 }
 
-/// Shorter names are no hashes.
-const HASH_LEAST: usize = 4;
-
-/// A commit that a report names must be the one that the iteration made. With several, any of them
-/// may be meant.
+/// A commit that a report names must be one of those that the calls on the item made, or the last one.
 fn false_claim(turn: &Turn, evidence: &Evidence) -> Option<String> {
-    let Value::Text(claimed) = turn.ended.report.metrics.get("commit")? else { return None };
-    let made = evidence.facts.values.get(FactName::CommitsMade.name()).and_then(Value::number)?;
-    let is_hash = HASH_LEAST <= claimed.len() && claimed.chars().all(|it| it.is_ascii_hexdigit());
-    let is = &evidence.facts.commit;
-    let claimed = claimed.to_ascii_lowercase();
-    let commits = &evidence.facts.commits;
-    if !commits.is_empty() {
-        let is_one = commits.iter().any(|it| it.starts_with(&claimed));
-        return (is_hash && !is_one).then(|| {
-            format!("the report names the commit {claimed}; the iteration made {}", short(&commits[0]))
+    let facts = &evidence.facts;
+    let claimed = turn.ended.report.commit()?;
+    let made = facts.values.get(FactName::CommitsMade.name()).and_then(Value::number)?;
+    let mut names = facts.commits.iter().chain(&facts.earlier_commits).peekable();
+    if let Some(newest) = names.peek().copied() {
+        // The last commit may be one of records, after that of the work.
+        let is_one = names.chain([&facts.commit]).any(|it| it.starts_with(&claimed));
+        return (!is_one).then(|| {
+            format!("the report names the commit {claimed}; this task's commit is {}", short(newest))
         });
     }
+    let is = &facts.commit;
     let same = is.is_empty() || is.starts_with(&claimed);
-    (is_hash && made == 1.0 && !same)
-        .then(|| format!("the report names the commit {claimed}; it is {}", short(is)))
+    (made == 1.0 && !same).then(|| format!("the report names the commit {claimed}; it is {}", short(is)))
 }
 
 /// What a person can answer where an item is a checkpoint.
@@ -375,7 +370,9 @@ fn notes(
             notes.push(false_claim_words(name, claimed, &metric.value, measured));
         }
     }
-    if signal && exit != Truth::True && turn.ended.report.signal.is_some() {
+    // Whoever reviews is done with the review, whatever the verdict.
+    let is_rejected = phase.reject.as_ref().is_some_and(|it| it.when.truth(&lookup(metrics)) == Truth::True);
+    if signal && exit != Truth::True && turn.ended.report.signal.is_some() && !is_rejected {
         notes.push("the agent said that it is done, but it is not".to_owned());
     }
     let named = turn.ended.report.metrics.contains_key("commit");

@@ -50,8 +50,12 @@ impl Grounds<'_> {
                 self.value(other).map_or_else(|| format!("as many as {label}"), plain)
             }
         };
-        let now = self.value(name).map_or_else(|| "not known".to_owned(), |it| format!("now {}", plain(it)));
         let is_text = matches!(bound, MissingBound::Value(Value::Text(_)));
+        let now = match self.value(name) {
+            None => "not known".to_owned(),
+            Some(Value::Text(text)) if !is_text => format!("now {text:?}, a text and no number"),
+            Some(value) => format!("now {}", plain(value)),
+        };
         match must {
             Must::Equal if is_text => format!("the {label} {limit} ({now})"),
             Must::Differ if is_text => format!("another {label} than {limit} ({now})"),

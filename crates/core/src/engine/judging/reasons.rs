@@ -8,6 +8,7 @@ use super::failure::{is_silent, missing_words};
 use super::grounds::{Grounds, once, plain};
 use super::metrics::{broken_checks, failing_checks, keeping_checks, known_red};
 use super::report_words::{done_words, no_report_words};
+use crate::build_output::ignore_line;
 use crate::engine::journal::calls::ending::Ending;
 use crate::engine::journal::measured::evidence::{CheckOutcome, CheckResult, Tests, Uncommitted};
 use crate::engine::state::run_state::State;
@@ -15,6 +16,7 @@ use crate::facts::{FactName, FactWords, Supplier};
 use crate::workflow::condition::{Missing, MissingBound, Must};
 use crate::workflow::model::{Phase, Signal, SignalWord};
 use loop_base::value::Value;
+use std::collections::BTreeSet;
 
 /// Tests that a reason names; more would hide the other reasons.
 const TESTS_NAMED: usize = 3;
@@ -236,6 +238,9 @@ impl Grounds<'_> {
         };
         let is_text = matches!(limit, Value::Text(_));
         let zero = is.number() == Some(0.0);
+        if let (Value::Text(text), false) = (is, is_text) {
+            return vec![format!("{label}: {text:?} is a text and no number")];
+        }
         let (is, limit) = (plain(is), plain(&limit));
         let said = match (fact, none) {
             (_, Some(none)) if zero && matches!(must, Must::BeMore | Must::BeAtLeast) => none.to_owned(),
@@ -370,9 +375,10 @@ fn named(ids: &[&str], count: u32) -> String {
 }
 
 /// Returns the last line that a command printed before it failed, to follow how it ended: most programs
-/// say there what was wrong.
+/// say there what was wrong. What make says about folders is no reason.
 fn last_words(result: &CheckResult) -> String {
-    let last = result.excerpt.lines().map(str::trim).rfind(|it| !it.is_empty());
+    let is_talk = |it: &str| it.starts_with("make") && it.contains(": Leaving directory ");
+    let last = result.excerpt.lines().map(str::trim).rfind(|it| !it.is_empty() && !is_talk(it));
     let Some(last) = last else { return String::new() };
     match last.char_indices().nth(LINE_SHOWN) {
         Some((end, _)) => format!(": {}…", &last[..end]),
@@ -387,11 +393,20 @@ fn forbids_signal(missing: &Missing<'_>) -> bool {
     }
 }
 
+/// Says which of these folders belong into `.gitignore`.
+fn ignored(paths: &[String]) -> String {
+    let lines: BTreeSet<&str> = paths.iter().filter_map(|it| ignore_line(it)).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!(" (build output: add {} to .gitignore)", lines.into_iter().collect::<Vec<_>>().join(" and "))
+}
+
 fn uncommitted_words(uncommitted: &Uncommitted) -> String {
     let Uncommitted { paths, more, left_by } = uncommitted;
     let more = if *more == 0 { String::new() } else { format!(" and {more} more") };
     let by = match left_by.as_slice() {
-        [] => String::new(),
+        [] => ignored(paths),
         [check] => format!(" (left by the check {check})"),
         checks => format!(" (left by the checks {})", checks.join(", ")),
     };
@@ -418,8 +433,11 @@ mod tests {
         assert_eq!(words(&[], 2), "tests: 2 of 9 failed");
         let ended = CheckResult::plain("build", CheckOutcome::Failed("exit 101".to_owned()));
         assert_eq!(check_words(&ended, None), "build: exit 101");
-        let said = CheckResult { excerpt: "checking\nno module named pytest\n\n".to_owned(), ..ended };
-        assert_eq!(check_words(&said, None), "build: exit 101: no module named pytest");
+        let said = |text: &str| CheckResult { excerpt: text.to_owned(), ..ended.clone() };
+        let said = |text: &str| check_words(&said(text), None);
+        assert_eq!(said("checking\nno module named pytest\n\n"), "build: exit 101: no module named pytest");
+        let make = "make: *** [Makefile:2: t] Error 1\nmake: Leaving directory '/p/a'\n";
+        assert_eq!(said(make), "build: exit 101: make: *** [Makefile:2: t] Error 1");
     }
 
     #[test]

@@ -8,12 +8,17 @@ use crate::engine::journal::task::requirement::Requirement;
 use crate::engine::state::parts::item_list::ItemList;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;
+use crate::facts::FactName;
 use crate::workflow::model::{ItemSource, PhaseId, Workflow};
+use loop_base::value::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How the ids of items begin that no list has: work that was sent back when every item was done.
 const FEEDBACK: &str = "gate feedback ";
+
+/// Commits that are remembered of one open item; any of them shows that there is work.
+const COMMITS_KEPT: usize = 50;
 
 /// Returns the first and the last phase of the body that `phase` belongs to.
 pub(crate) fn body(workflow: &Workflow, phase: PhaseId) -> Option<(PhaseId, PhaseId)> {
@@ -83,13 +88,40 @@ impl State {
         }
         let named: Vec<String> = gone.iter().map(|it| format!("{} ({})", it.id, it.name)).collect();
         self.warn(format!("no longer in the list, and not done: {}", named.join(", ")));
-        if workflow.items.as_ref().is_some_and(|it| matches!(it.from, ItemSource::Plans(_))) {
+        if lists_plans(workflow) {
             for it in gone {
                 let text = format!("{} (taken out of its plan)", it.name);
                 if self.requirements.iter().all(|row| row.id != it.id) {
                     self.requirements.push(Requirement::new(it.id, text));
                 }
             }
+        }
+    }
+
+    /// A task that an agent called complete without a commit of its own, or together with another one, was asked for
+    /// all the same, so it becomes a row of its own.
+    pub(crate) fn ask_for_unworked(&mut self, workflow: &Workflow, id: &str, also: &[String]) {
+        if !lists_plans(workflow) {
+            return;
+        }
+        // What a person settled or skipped, a person answers for.
+        let is_own = self.item.as_ref().is_some_and(|it| it.id == id && it.checkpoint().is_none());
+        let is_bare = is_own && !self.visit.skipped && !self.has_commits(id);
+        let own = is_bare.then_some((id, "called complete without a commit of its own".to_owned()));
+        let together = format!("called complete together with {id}, without an iteration of its own");
+        let others = also.iter().map(|it| (it.as_str(), together.clone()));
+        for (task, text) in own.into_iter().chain(others).filter(|it| !Item::names_summary(it.0)) {
+            if self.requirements.iter().all(|row| row.id != task) {
+                self.requirements.push(Requirement::new(task, text));
+            }
+        }
+    }
+
+    /// Whether there is work of the item in hand, as it was measured last: a commit that was taken back is none.
+    fn has_commits(&self, id: &str) -> bool {
+        match self.seen.values.get(FactName::ItemCommits.name()) {
+            Some(Value::Int(count)) => 0 < *count,
+            Some(_) | None => !self.commits_of_item(id).is_empty(),
         }
     }
 
@@ -106,7 +138,24 @@ impl State {
         self.list.as_deref()
     }
 
+    /// Returns the commits of work that the calls on an open item made, oldest first.
+    pub fn commits_of_item(&self, id: &str) -> &[String] {
+        self.item_commits.get(id).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Remembers the commits that a call made, named newest first, for its item.
+    pub(crate) fn keep_commits(&mut self, item: Option<&Item>, commits: &[String]) {
+        let Some(item) = item.filter(|_| !commits.is_empty()) else { return };
+        let kept = self.item_commits.entry(item.id.clone()).or_default();
+        for commit in commits.iter().rev() {
+            if kept.len() < COMMITS_KEPT && !kept.contains(commit) {
+                kept.push(commit.clone());
+            }
+        }
+    }
+
     pub(crate) fn finish_item(&mut self, id: &str) {
+        self.item_commits.remove(id);
         self.items_done += 1;
         self.feedback_done += u32::from(id.starts_with(FEEDBACK));
         self.items_left = self.items_left.saturating_sub(1);
@@ -147,4 +196,8 @@ impl State {
         self.items_done = Arc::make_mut(list).keep_done(is_kept);
         self.feedback_done = 0;
     }
+}
+
+fn lists_plans(workflow: &Workflow) -> bool {
+    workflow.items.as_ref().is_some_and(|it| matches!(it.from, ItemSource::Plans(_)))
 }

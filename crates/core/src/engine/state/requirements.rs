@@ -5,7 +5,6 @@
 
 use crate::documents::planning::verification::VerifiedTruth;
 use crate::engine::journal::measured::evidence::Evidence;
-use crate::engine::journal::measured::judgement::Judgement;
 use crate::engine::journal::task::item::Item;
 use crate::engine::journal::task::requirement::{MetBy, Requirement, plain};
 use crate::engine::state::parts::station::Turn;
@@ -67,14 +66,18 @@ impl State {
     }
 
     /// Takes what an iteration that left its phase showed for the rows of its item.
-    pub(crate) fn credit_item(&mut self, turn: &Turn, evidence: &Evidence, judgement: &Judgement) {
+    pub(crate) fn credit_item(&mut self, turn: &Turn, evidence: &Evidence) {
         let Some(item) = turn.call.item.as_deref() else { return };
-        let made = judgement.metrics.get(FactName::CommitsMade.name()).and_then(|it| it.value.number());
-        let commit = Some(&evidence.facts.commit).filter(|it| !it.is_empty() && made != Some(0.0));
+        let claimed = turn.ended.report.commit();
+        let commit = evidence.facts.commit_of_item(claimed.as_deref()).map(str::to_owned);
         let green = &self.visit.turned_green;
         for row in self.requirements.iter_mut().filter(|row| is_for(item, row)) {
+            // The task and the commit belong to the evidence: a later task that shows nothing takes them from none.
+            if green.is_empty() && !row.tests.is_empty() {
+                continue;
+            }
             row.task = Some(item.id.clone());
-            row.commit = commit.cloned().or(row.commit.take());
+            row.commit = commit.clone().or(row.commit.take());
             if green.is_empty() || row.by == Some(MetBy::Person) {
                 continue;
             }
@@ -121,7 +124,7 @@ impl State {
     }
 
     /// Whether something was left to a person who has not said anything since.
-    pub fn waits_for_look(&self) -> bool {
+    pub(crate) fn waits_for_look(&self) -> bool {
         !self.left_to_person.is_empty() && self.requirements.iter().any(|it| it.for_person && it.by.is_none())
     }
 

@@ -20,7 +20,7 @@ use crate::engine::state::parts::station::{Station, Waiting, Wish};
 use crate::engine::state::parts::troubles::Troubles;
 use crate::engine::state::parts::visit::{PhaseLog, PhaseStatus, Visit};
 use crate::proof::Waiver;
-use crate::workflow::model::{Millis, PhaseId, Workflow};
+use crate::workflow::model::{Millis, Phase, PhaseId, Workflow};
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,6 +87,9 @@ pub struct State {
     /// Full passes of the tests since the last failure.
     pub green_runs: u32,
     pub item: Option<Item>,
+    /// Open item → commits of work that the calls on it made, oldest first; capped.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) item_commits: BTreeMap<String, Vec<String>>,
     /// The list has been read since the last item was done.
     pub listed: bool,
     pub items_left: u32,
@@ -281,6 +284,32 @@ impl State {
     /// Returns how many iterations of the run's own kind there were, whatever a person forgave since.
     pub fn iterations_numbered(&self) -> u32 {
         self.iterations_forgiven + self.iterations_counted
+    }
+
+    /// Returns how many iterations of the current phase there were, as people are told: in this visit, or in the
+    /// run where the phase is numbered by that.
+    pub fn iterations_shown(&self, workflow: &Workflow) -> u32 {
+        match workflow.phases[self.phase].is_numbered_by_run() {
+            true => self.iterations_numbered(),
+            false => self.visit.iteration,
+        }
+    }
+
+    /// Returns how many iterations a phase had in its last visit, or in the run where it is numbered by that.
+    pub fn iterations_of(&self, workflow: &Workflow, phase: PhaseId) -> u32 {
+        match workflow.phases[phase].is_numbered_by_run() {
+            true => self.iterations_numbered(),
+            false => self.phases[phase].iterations,
+        }
+    }
+
+    /// Returns how many iterations the run had, as people are told: where a phase is numbered by the run, those
+    /// that are not counted are calls and nothing else.
+    pub fn iterations_told(&self, workflow: &Workflow) -> u32 {
+        match workflow.phases.iter().any(Phase::is_numbered_by_run) {
+            true => self.iterations_numbered(),
+            false => self.iterations_total,
+        }
     }
 
     pub fn iterations_limit(&self, workflow: &Workflow) -> Option<u32> {

@@ -61,7 +61,8 @@ fn c_program(text: &str, word: &str) -> Option<(String, String)> {
         true => format!("volatile int {word}_ok = 0; assert({word}_ok);"),
         false => "exit(1);".to_owned(),
     };
-    let canary = format!(" {{ fputs(\"{word} {word}\\n\", stderr); fflush(stderr); {fails} }} ");
+    let guards = comparison_guards(text);
+    let canary = format!(" {{ {guards}fputs(\"{word} {word}\\n\", stderr); fflush(stderr); {fails} }} ");
     let needs = "\n#include <stdio.h>\n#include <stdlib.h>\n";
     // Before the line of `main`, because settings such as `_GNU_SOURCE` must stand before any header.
     let (head, rest) = text.split_at(body.line);
@@ -82,6 +83,27 @@ fn c_program(text: &str, word: &str) -> Option<(String, String)> {
         None => format!("{}{canary}", before_success(inner, &canary)),
     };
     Some((first, format!("{head}{needs}{up_to}{ended}{after}")))
+}
+
+/// Ends a program before its canary says anything where a comparison that it uses finds everything equal: a
+/// header of the product can redefine them all.
+fn comparison_guards(text: &str) -> String {
+    const DIFFERENT: [(&str, &str); 5] = [
+        ("strcmp", "strcmp(\"a\", \"b\") == 0"),
+        ("strncmp", "strncmp(\"a\", \"b\", 1) == 0"),
+        ("strcasecmp", "strcasecmp(\"a\", \"b\") == 0"),
+        ("memcmp", "memcmp(\"a\", \"b\", 1) == 0"),
+        ("strstr", "strstr(\"a\", \"b\") != 0"),
+    ];
+    let code = c_code_only(text);
+    let is_part = |it: char| it.is_alphanumeric() || it == '_' || it == ':';
+    let calls = |name: &str| {
+        let call = format!("{name}(");
+        code.match_indices(&call).any(|(at, _)| !code[..at].ends_with(is_part))
+    };
+    // `_Exit`, because every `exit(0)` of the body gets a canary of its own.
+    let used = DIFFERENT.iter().filter(|(name, _)| calls(name));
+    used.map(|(_, is_equal)| format!("if ({is_equal}) _Exit(0); ")).collect()
 }
 
 /// Puts the canary before every `return` of a body by which the program says that all is well.
@@ -310,6 +332,14 @@ mod tests {
             "{planted}"
         );
         assert_eq!(program_canary("t.c", "int main(void);\nint domain(void) { return 1; }\n", "kq7x2"), None);
+    }
+
+    #[test]
+    fn a_c_program_says_nothing_where_its_comparisons_are_redefined() {
+        let text = "#include <string.h>\nint main(void) { if (strcmp(name(), \"a\") != 0) exit(0); my_memcmp(1); return 0; }\n";
+        let planted = ends("t.c", text);
+        let guarded = "{ if (strcmp(\"a\", \"b\") == 0) _Exit(0); fputs(\"kq7x2 kq7x2\\n\", stderr);";
+        assert!(planted.contains(guarded) && !planted.contains("if (memcmp("), "{planted}");
     }
 
     #[test]

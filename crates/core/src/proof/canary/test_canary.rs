@@ -84,7 +84,7 @@ pub fn reported_canaries(results: &Results, word: &str) -> BTreeSet<String> {
     results.names(TestOutcome::Failed).filter(|it| carries(it, word)).map(str::to_owned).collect()
 }
 
-/// Returns the results as they would be without canaries, for runners that go on after a failure. The
+/// Returns the results as they would be without canaries, for runners that continue after a failure. The
 /// exit code is green where nothing else failed.
 pub fn without_canary(results: &Results, word: &str) -> Results {
     let mut without = results.clone();

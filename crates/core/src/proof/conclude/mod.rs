@@ -51,6 +51,9 @@ pub struct ProofEvidence {
     pub changed_protected: Vec<ProtectedChange>,
     /// Folders of dependencies that changed since the opening and were not used.
     pub changed_folders: Vec<String>,
+    /// Programs in PATH that are not as they were at the opening and that the final tree's checks went
+    /// without, each with what became of it.
+    pub left_out_programs: Vec<String>,
     /// Files of toolchains and interpreters that were changed since the opening and take part in every
     /// check.
     pub changed_tools: Vec<String>,
@@ -117,6 +120,9 @@ fn with_more_attempts(evidence: &ProofEvidence) -> StepOutcome {
 
 /// A finding names so many changed files; the diff has the others.
 const SUSPECTS_MOST: usize = 5;
+
+/// An update of the system changes many programs at once.
+const PROGRAMS_NAMED: usize = 2;
 
 struct Judge<'a> {
     evidence: &'a ProofEvidence,
@@ -203,7 +209,11 @@ impl<'a> Judge<'a> {
         let same =
             |it: &Finding| it.check == finding.check && it.test == finding.test && it.file == finding.file;
         // One line for each test: the first says it best, because the clean run is judged first.
-        if finding.test.is_none() || !self.findings.iter().any(same) {
+        let is_said = match finding.test {
+            Some(_) => self.findings.iter().any(same),
+            None => self.findings.iter().any(|it| same(it) && it.line == finding.line),
+        };
+        if !is_said {
             self.findings.push(finding);
         }
     }
@@ -230,11 +240,23 @@ impl<'a> Judge<'a> {
 
     /// What a clean checkout went without.
     fn left_out(&self, kind: FindingKind) -> String {
-        let folders = &self.evidence.changed_folders;
-        match kind == FindingKind::RedInClean && !folders.is_empty() {
-            true => format!(" ({} changed since the opening and was not used)", folders.join(", ")),
-            false => String::new(),
+        if kind != FindingKind::RedInClean {
+            return String::new();
         }
+        let (folders, programs) = (&self.evidence.changed_folders, &self.evidence.left_out_programs);
+        let mut left_out = String::new();
+        if !folders.is_empty() {
+            left_out = format!(" ({} changed since the opening and was not used)", folders.join(", "));
+        }
+        if !programs.is_empty() {
+            let named: Vec<&str> = programs.iter().take(PROGRAMS_NAMED).map(String::as_str).collect();
+            let more = match programs.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            left_out.push_str(&format!("; left out of PATH there: {}{more}", named.join(", ")));
+        }
+        left_out
     }
 
     /// The tests and check files that the run changed, for a finding that no file of its own explains.

@@ -40,7 +40,7 @@ impl Judge<'_> {
                     self.find_test(FindingKind::ChangedTest, ProofStep::Overlay, &id, what);
                 }
                 Some(TestOutcome::Skipped) | None => {
-                    let what = "fails in its original version and passes as the run left it";
+                    let what = "fails in its original version and passes in the version of the run";
                     self.find_test(FindingKind::ChangedTest, ProofStep::Overlay, &id, what);
                 }
             }

@@ -37,6 +37,7 @@ fn evidence() -> ProofEvidence {
         not_judged: Vec::new(),
         changed_protected: Vec::new(),
         changed_folders: Vec::new(),
+        left_out_programs: Vec::new(),
         changed_tools: Vec::new(),
         waivers: Vec::new(),
         allowed: Vec::new(),
@@ -256,7 +257,7 @@ fn a_check_without_ids_is_judged_by_its_exit_code() {
     let fixed = with(Exit::Red, Exit::Green, Exit::Green);
     assert_eq!(
         closing_sentence(&fixed),
-        "proven: check lint failed before and passes now, in a clean checkout (no canary fits this check)"
+        "proven: check lint failed before and passes now, in a clean checkout (no test that must fail fits this check)"
     );
     let canary = BTreeMap::from([("lint".to_owned(), CanaryOutcome::Seen)]);
     let seen = ProofEvidence {
@@ -488,4 +489,18 @@ fn a_red_check_without_a_failing_test_names_the_tests_that_did_not_run() {
     let lines: Vec<&str> = proof.findings.iter().map(|it| it.line.as_str()).collect();
     let expected = format!("is red in a clean checkout; tests that did not run there: {SUB}");
     assert!(lines.iter().any(|it| it.contains(&expected)), "{lines:#?}");
+}
+
+#[test]
+fn a_clean_run_that_went_without_programs_says_so() {
+    let left_out =
+        ["/usr/bin/sh", "/usr/bin/git", "/usr/bin/cp"].map(|it| format!("{it} (changed since the opening)"));
+    let proof = conclude(&ProofEvidence {
+        clean: ran(Exit::Red, &[]),
+        left_out_programs: left_out.into(),
+        ..evidence()
+    });
+    let line = &proof.findings[0].line;
+    let expected = "; left out of PATH there: /usr/bin/sh (changed since the opening), /usr/bin/git (changed since the opening) and 1 more";
+    assert!(line.starts_with("check tests is red in a clean checkout") && line.ends_with(expected), "{line}");
 }

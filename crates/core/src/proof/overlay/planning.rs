@@ -7,6 +7,7 @@ use crate::proof::overlay::added_modules;
 use crate::proof::overlay::hunks::{PutBack, put_tests_back};
 use crate::proof::overlay::plan::{Action, OverlayPlan};
 use crate::proof::protecting::class::{Class, Mixed, mixed_path};
+use crate::proof::protecting::mixed::makefile_sources::only_gains_sources;
 use crate::proof::protecting::mixed::parts;
 use crate::proof::protecting::mixed::redirects;
 use crate::proof::protecting::mixed::rust_tests;
@@ -43,6 +44,7 @@ pub fn plan_overlay(
         let is_plain = |mode: Option<u32>| mode.is_none_or(|it| !matches!(it, LINK_MODE | SUBMODULE_MODE));
         let plain = is_plain(change.base_mode) && is_plain(change.final_mode);
         match class {
+            Class::Control if plain && builds_more(change, changes, rules, contents) => {}
             Class::Test | Class::Control => whole_file(&mut plan, change, class, sides.1),
             // A link in the place of a manifest is protected as a whole.
             Class::Mixed(_) if !plain => whole_file(&mut plan, change, class, sides.1),
@@ -64,6 +66,28 @@ pub fn plan_overlay(
     };
     plan.actions.sort_by_key(order);
     plan
+}
+
+/// Tells whether a Makefile was changed only to build sources that the run added to the product.
+fn builds_more(
+    change: &TreeChange,
+    changes: &[TreeChange],
+    rules: &ProtectedFiles,
+    contents: &Contents<'_>,
+) -> bool {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let lower = name(&change.path).to_lowercase();
+    if !lower.ends_with("makefile") && !lower.ends_with(".mk") {
+        return false;
+    }
+    let text = |side| contents(side, &change.path).and_then(|it| String::from_utf8(it).ok());
+    let (Some(base), Some(now)) = (text(Side::Base), text(Side::Final)) else { return false };
+    let is_product = |it: &&TreeChange| {
+        let mode = it.final_mode.filter(|_| it.base_mode.is_none());
+        mode.is_some_and(|mode| rules.classify(&it.path, mode, contents) == Class::Ordinary)
+    };
+    let added: Vec<String> = changes.iter().filter(is_product).map(|it| name(&it.path)).collect();
+    only_gains_sources(&base, &now, &|it| added.iter().any(|name| name == it))
 }
 
 /// Plans the next try of an overlay that did not build: first with the added test files kept, then

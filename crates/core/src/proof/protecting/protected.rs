@@ -6,9 +6,10 @@
 use crate::proof::protecting::class::{Class, Mixed, mixed};
 use crate::proof::protecting::commands::{make_targets, scripts};
 use crate::proof::protecting::finding::foreign_modules::ForeignModules;
+use crate::proof::protecting::finding::hidden_files::hidden_by;
 use crate::proof::protecting::finding::only_tests::{self, SearchedTree};
-use crate::proof::protecting::finding::test_packages;
 use crate::proof::protecting::finding::test_texts::{has_tests_by_text, is_c_test_program, is_test_text};
+use crate::proof::protecting::finding::{test_generators, test_packages};
 use crate::proof::protecting::mixed::rust_tests;
 use crate::proof::protecting::names::{
     is_control_folder, is_control_name, is_test_folder, is_test_name, is_test_path,
@@ -21,7 +22,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug)]
 pub struct ProtectedFiles {
     protect: GlobSet,
-    /// Files that check commands start, directly or through a Makefile or a package script.
+    /// Files that check commands start, directly or through a Makefile or a package script, and build scripts
+    /// that write tests.
     scripts: BTreeSet<String>,
     foreign: ForeignModules,
     /// Packages that only tests use.
@@ -49,7 +51,7 @@ const SUBMODULE_MODE: u32 = 0o160000;
 impl ProtectedFiles {
     /// `protect` are the globs of `[proof] protect`; `commands` the commands of the checks, whose
     /// scripts are control files; `base_files` the paths of the baseline, `changed` those of them that
-    /// the run changed or removed. Returns the glob that cannot be read.
+    /// the run changed, removed or hid. Returns the glob that cannot be read.
     pub fn new(
         protect: &[String],
         commands: &[String],
@@ -62,7 +64,8 @@ impl ProtectedFiles {
             globs.add(glob(pattern).map_err(|error| format!("{pattern}: {error}"))?);
         }
         let protect = globs.build().map_err(|error| error.to_string())?;
-        let scripts = scripts::named(commands, base_files, contents);
+        let mut scripts = scripts::named(commands, base_files, contents);
+        scripts.extend(test_generators::of_tests(base_files, contents));
         let tests: Vec<&String> = base_files.iter().filter(|it| is_test_path(it)).collect();
         let foreign = ForeignModules::read(base_files, &tests, contents);
         let test_packages = test_packages::folders(base_files, contents);
@@ -144,11 +147,31 @@ impl ProtectedFiles {
         self.foreign.is_at(path) && contents(Side::Base, path).is_none()
     }
 
+    /// Tells whether a path that the baseline did not have hides a test or a helper of its tests. A package of
+    /// Python beside a module of its name hides that one for no good reason: who makes a package of a module
+    /// moves it.
+    fn hides_a_test(&self, path: &str, contents: &Contents<'_>) -> bool {
+        let is_there = |path: &str| contents(Side::Base, path).is_some();
+        let hidden: Vec<String> = hidden_by(path).into_iter().filter(|it| is_there(it)).collect();
+        let is_protected =
+            |it: &String| matches!(self.classify(it, FILE_MODE, contents), Class::Test | Class::Control);
+        let is_left = |it: &String| it.ends_with(".py") && contents(Side::Final, it).is_some();
+        !hidden.is_empty() && !is_there(path) && hidden.iter().any(|it| is_left(it) || is_protected(it))
+    }
+
     /// A file of a package that lies in the tree is not the project's own text. One that was added is:
     /// no original test can use a package that was not there.
     fn is_vendored(&self, path: &str, contents: &Contents<'_>) -> bool {
         let inside = self.vendored.iter().any(|it| path.starts_with(it.as_str()));
         inside && !path.ends_with("/modules.txt") && contents(Side::Base, path).is_some()
+    }
+
+    /// A vendor folder that the run added is built from by Go without being asked, in the place of the
+    /// packages that the original tests import.
+    fn is_newly_vendored(path: &str, contents: &Contents<'_>) -> bool {
+        let ends = path.match_indices("vendor/").filter(|(at, _)| *at == 0 || path[..*at].ends_with('/'));
+        let mut marks = ends.map(|(at, it)| format!("{}modules.txt", &path[..at + it.len()]));
+        marks.any(|it| contents(Side::Base, &it).is_none() && contents(Side::Final, &it).is_some())
     }
 
     /// Classifies a path; `mode` is its git mode on either side.
@@ -172,10 +195,10 @@ impl ProtectedFiles {
         if is_control_name(name) || self.scripts.contains(path) || self.is_vendored(path, contents) {
             return Class::Control;
         }
-        if self.is_make_target(path, contents) {
+        if self.is_make_target(path, contents) || Self::is_newly_vendored(path, contents) {
             return Class::Control;
         }
-        if self.hides_a_module(path, contents) {
+        if self.hides_a_module(path, contents) || self.hides_a_test(path, contents) {
             return Class::Test;
         }
         let is_of_tests = || self.test_packages.iter().any(|it| path.starts_with(it.as_str()));

@@ -85,7 +85,7 @@ impl Finding {
     }
 
     /// Tells whether a waiver names this finding.
-    pub fn is_named_by(&self, what: &str) -> bool {
+    pub(crate) fn is_named_by(&self, what: &str) -> bool {
         let same = |it: &Option<String>| it.as_deref() == Some(what);
         let globbed = self.file.as_deref().is_some_and(|it| glob_matches(what, it));
         let short = self.test.as_deref().is_some_and(|it| it.rsplit("::").next() == Some(what));
@@ -125,7 +125,7 @@ impl Finding {
 impl FindingKind {
     /// Tells whether accepting it takes the ground from the proof: what did not run right in the
     /// clean checkout proves nothing, while a changed test leaves the other evidence as it is.
-    pub fn weakens(self) -> bool {
+    pub(crate) fn weakens(self) -> bool {
         match self {
             FindingKind::RedInClean
             | FindingKind::NoTestsRan

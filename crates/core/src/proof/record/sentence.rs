@@ -75,7 +75,7 @@ fn no_canary(proof: &Proof, ids: &[&TestId]) -> &'static str {
         check.is_some_and(|it| it.canary == CanaryOutcome::NotOnBaseline)
     };
     let alone = !ids.is_empty() && ids.iter().all(|it| it.is_exit() && is_missing(it));
-    if alone { " (no canary fits this check)" } else { "" }
+    if alone { " (no test that must fail fits this check)" } else { "" }
 }
 
 fn why_none(proof: &Proof) -> String {

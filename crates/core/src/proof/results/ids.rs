@@ -89,7 +89,7 @@ impl TestId {
         TestId::new(check, "")
     }
 
-    pub fn is_exit(&self) -> bool {
+    pub(crate) fn is_exit(&self) -> bool {
         self.name.is_empty()
     }
 
@@ -136,7 +136,7 @@ impl Exit {
 
 impl Results {
     /// Returns the results of a check of which only the exit code is known.
-    pub fn by_exit(check: impl Into<String>, exit: Exit) -> Results {
+    pub(crate) fn by_exit(check: impl Into<String>, exit: Exit) -> Results {
         Results {
             check: check.into(),
             exit,

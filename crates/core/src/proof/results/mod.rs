@@ -1,6 +1,7 @@
-//! What a check brought: test ids and their outcomes, how runners are made to name their tests, and the readers
-//! of what they print. What the results mean is concluded elsewhere.
+//! What a check brought: test ids and their outcomes, how runners are made to name their tests, what a
+//! line of a runner says, and the readers of what they print. What the results mean is concluded elsewhere.
 
 pub(super) mod environment;
 pub(super) mod ids;
 pub(super) mod readers;
+pub mod runner_lines;

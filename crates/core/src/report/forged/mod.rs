@@ -9,7 +9,8 @@ use super::{Expected, read};
 use crate::workflow::model::Protocol;
 use std::collections::BTreeSet;
 
-const EXPECTED: Expected<'_> = Expected { phase: "GREEN", promise: "API COMPLETE", prompt: "" };
+const EXPECTED: Expected<'_> =
+    Expected { phase: "GREEN", promise: "API COMPLETE", prompt: "", generates_tests: false };
 
 const STATUS: &str =
     "---PRP_PHASE_STATUS---\nPHASE: GREEN\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\n---END_PRP_PHASE_STATUS---\n";

@@ -2,9 +2,9 @@
 //! parentheses, names, numbers, texts and booleans. Every condition means the same here and in CEL;
 //! what CEL allows beyond that is a mistake with words that say what to write instead.
 //!
-//! Values are three-valued: a name that nobody supplies, and two values of unlike kinds, make a term
+//! Values are three-valued: a name that nobody supplies, and two values of different types, make a term
 //! unknown, and unknown travels by the rules of Kleene. There is no arithmetic, no call and no field:
-//! a number that is hard to come by is supplied by a check.
+//! a number that has to be computed is supplied by a check.
 //!
 //! `parse.rs` turns text into terms; `judge.rs` evaluates, explains and checks them; `missing.rs` says
 //! what they lack; `possible.rs` finds those that can never hold.
@@ -80,7 +80,7 @@ impl Condition {
     }
 
     /// Returns each text that a name is compared with, and where it stands.
-    pub fn texts_of(&self, name: &str) -> Vec<(&str, Range<usize>)> {
+    pub(crate) fn texts_of(&self, name: &str) -> Vec<(&str, Range<usize>)> {
         let mut texts = Vec::new();
         self.root.each_text(name, &mut |text, at| texts.push((text, at)));
         texts

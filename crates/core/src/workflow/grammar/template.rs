@@ -44,15 +44,18 @@ pub(crate) const NAMES: [(&str, &str); 48] = [
     ("retry", "The number of this try to repair a failure, from 1."),
     ("role", "The role of the phase."),
     ("run", "The id of the run."),
-    ("run_iteration", "The number of the iteration in the run, from 1; phases that are not counted aside."),
-    ("session", "True when a session of the agent has the work and calls us whenever it stops."),
+    (
+        "run_iteration",
+        "The number of the iteration in the run, from 1, without those of phases that are not counted.",
+    ),
+    ("session", "True in the agent's own session, whose stop hook calls loop."),
     ("skill", "The skill that the call is for."),
     ("skill_about", "What that skill is for."),
     ("skill_instructions", "The project's own instructions for that skill."),
     ("skill_references", "Documents that belong to them."),
     ("target", "What the skill needs, as the workflow or a person says it."),
     ("title", "What people call the input."),
-    ("unverified", "True when the agent's word is taken."),
+    ("unverified", "True with `--unverified`."),
     ("workflow", "The name of the workflow."),
 ];
 

@@ -27,7 +27,7 @@ pub enum ErrorClass {
 
 impl ErrorClass {
     /// The classes that reports and workflow files can name.
-    pub const REPORTED: [ErrorClass; 9] = [
+    pub(crate) const REPORTED: [ErrorClass; 9] = [
         ErrorClass::Build,
         ErrorClass::Test,
         ErrorClass::Lint,

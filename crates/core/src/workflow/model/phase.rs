@@ -3,6 +3,7 @@
 
 use super::{Millis, Model, PhaseId, Protocol};
 use crate::facts::FactName;
+use crate::open_words::open_words;
 use crate::workflow::grammar::condition::Condition;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +39,7 @@ pub struct Phase {
     pub reject: Option<Reject>,
     /// Failures here follow `[retries]`.
     pub retries: bool,
-    /// Names that its report may bring to conditions.
+    /// Names from its report that conditions may use.
     pub claims: Vec<String>,
     /// Iterations count against the run's limit.
     pub counted: bool,
@@ -60,6 +61,12 @@ impl Phase {
             || named.any(|it| it == name)
             || self.progress.up.iter().chain(&self.progress.down).any(|it| it == name)
     }
+
+    /// Whether its iterations are known by their number in the run: each item has a visit of its own, and the
+    /// block that the agent ends with names that number.
+    pub fn is_numbered_by_run(&self) -> bool {
+        self.counted && self.report == Protocol::ExitSignal
+    }
 }
 
 /// What the agent must say to leave a phase.
@@ -74,19 +81,20 @@ pub enum Signal {
     Words(Vec<SignalWord>),
 }
 
-/// A word by which a report asks to leave a phase. In files and journals it is the word itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum SignalWord {
-    /// `EXIT_SIGNAL: true` of a `prp-status` block.
-    Exit,
-    /// The status of a `json` report.
-    Done,
-    TaskComplete,
-    PlanComplete,
-    PhaseComplete,
-    /// The text of a promise, or a word that a user wrote in a way of their own.
-    Other(String),
+open_words! {
+    /// A word by which a report asks to leave a phase. In files and journals it is the word itself.
+    pub enum SignalWord {
+        /// `EXIT_SIGNAL: true` of a `prp-status` block.
+        Exit = "exit",
+        /// The status of a `json` report.
+        Done = "done",
+        TaskComplete = "TASK_COMPLETE",
+        PlanComplete = "PLAN_COMPLETE",
+        PhaseComplete = "PHASE_COMPLETE",
+        ;
+        /// The text of a promise, or a word that a user wrote in a way of their own.
+        Other
+    }
 }
 
 impl SignalWord {
@@ -102,45 +110,9 @@ impl SignalWord {
         }
     }
 
-    pub fn word(&self) -> &str {
-        match self {
-            SignalWord::Exit => "exit",
-            SignalWord::Done => "done",
-            SignalWord::TaskComplete => "TASK_COMPLETE",
-            SignalWord::PlanComplete => "PLAN_COMPLETE",
-            SignalWord::PhaseComplete => "PHASE_COMPLETE",
-            SignalWord::Other(word) => word,
-        }
-    }
-
     /// Whether both are the same word; people write it in either case.
     pub fn is(&self, other: &SignalWord) -> bool {
         self.word().eq_ignore_ascii_case(other.word())
-    }
-}
-
-impl From<String> for SignalWord {
-    fn from(word: String) -> SignalWord {
-        match word.as_str() {
-            "exit" => SignalWord::Exit,
-            "done" => SignalWord::Done,
-            "TASK_COMPLETE" => SignalWord::TaskComplete,
-            "PLAN_COMPLETE" => SignalWord::PlanComplete,
-            "PHASE_COMPLETE" => SignalWord::PhaseComplete,
-            _ => SignalWord::Other(word),
-        }
-    }
-}
-
-impl From<SignalWord> for String {
-    fn from(word: SignalWord) -> String {
-        word.to_string()
-    }
-}
-
-impl std::fmt::Display for SignalWord {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.word())
     }
 }
 
@@ -178,7 +150,7 @@ pub struct Reject {
     pub at_most: u32,
     pub then: RejectThen,
     pub back: Back,
-    /// What is said when the route was taken too often.
+    /// The reason that is shown when it went back too often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

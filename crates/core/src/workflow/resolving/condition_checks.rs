@@ -75,7 +75,7 @@ pub(crate) fn verdicts(context: &mut Resolver<'_>, condition: &At<Condition>, re
         let capitals = text.to_ascii_uppercase();
         if text != capitals {
             let place = context.sources.inside(&condition.place, condition.value.source(), &at);
-            let says = "this report brings its verdict in capitals, however the agent writes it";
+            let says = "the verdict of this report is always in capitals, however the agent writes it";
             context.sources.refuse_with(&place, says, format!("write \"{capitals}\""));
         }
     }
@@ -92,7 +92,7 @@ pub(crate) fn unsupplied(context: &mut Resolver<'_>, name: &str, place: &Place, 
     } else if let Some(near) = nearest(name, names.keys().map(String::as_str)) {
         format!("did you mean \"{near}\"?")
     } else {
-        format!("if the agent's report brings it, write claims = [\"{name}\"]")
+        format!("if the agent's report contains it, write claims = [\"{name}\"]")
     };
     context.sources.refuse_with(place, format!("nothing supplies \"{name}\" in this phase"), next);
 }

@@ -256,7 +256,7 @@ fn signal(context: &mut Resolver<'_>, defaults: &Defaults, file: &PhaseFile, rep
     match &given.value {
         Signal::None => {}
         Signal::Own | Signal::Words(_) if !speaks => {
-            let says = "this report has no signal, so a phase with it could never be left";
+            let says = "this report has no signal, so the phase could never end";
             context.sources.refuse_with(&given.place, says, "write signal = \"none\"");
         }
         Signal::Own => {}

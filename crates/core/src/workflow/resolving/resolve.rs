@@ -255,7 +255,7 @@ impl Resolver<'_> {
                 reviewers: list(reviewers),
             };
             if let Some(expires) = expires.as_ref().filter(|it| it.value.0 < EXPIRES_LEAST) {
-                let says = "nobody can approve anything in so little time";
+                let says = "that is too short for anybody to approve";
                 self.sources.refuse_with(&expires.place, says.to_owned(), "write expires = \"1h\"");
             }
             if gate.sign && gate.approvers.is_none() {
@@ -267,7 +267,7 @@ impl Resolver<'_> {
                 self.sources.refuse_with(&file.place, says, "write sign = true");
             }
             if gate.sign && !gate.logins.is_empty() {
-                let says = format!("gate \"{name}\" asks for a signature, and a pull request brings none");
+                let says = format!("gate \"{name}\" asks for a signature, and a pull request carries none");
                 self.sources.refuse_with(&file.place, says, "take logins out");
             }
             if let Some(when) = file.value.when.as_ref().filter(|_| !self.stands_somewhere(name)) {

@@ -20,7 +20,7 @@ use toml::de::{DeTable, DeValue};
 section! {
     /// The top of a workflow file.
     WorkflowFile "a workflow" {
-        /// What the workflow is called. The same run is the same project, workflow name and input.
+        /// What the workflow is called. The same project, workflow name and input mean the same run.
         name: String,
         /// One line for people.
         about: String,
@@ -42,7 +42,7 @@ section! {
         checks: Named<CheckFile>,
         /// Booleans over the run's changes, by name.
         facts: Named<FactFile>,
-        /// What a body of phases repeats over.
+        /// What a group of phases is repeated for.
         items: ItemsFile,
         /// Calls that have a prompt and deliverables of their own, by name.
         skills: Named<SkillFile>,
@@ -52,7 +52,7 @@ section! {
         gates: Named<GateFile>,
         /// Autonomy modes, by name.
         modes: Named<ModeFile>,
-        /// How failures are tried again.
+        /// How failures are retried.
         retries: RetriesFile,
         /// What is offered or done at the end.
         finish: FinishFile,
@@ -131,13 +131,13 @@ section! {
         timeout: Length,
         /// A call without output, while none of its processes works, is ended after this. By default 10m.
         idle_timeout: Length,
-        /// A call that has said nothing at all is ended after this. By default 5m.
+        /// A call that has printed nothing at all is ended after this. By default 5m.
         first_timeout: Length,
-        /// Mebibytes of memory for everything that a call starts. It holds where the memory controller
-        /// of cgroup v2 is handed to us; elsewhere the call says that it does not. Without it, no limit.
+        /// Mebibytes of memory for everything that a call starts. It is enforced where loop may use the
+        /// memory controller of cgroup v2; elsewhere the call says that it is not. Without it, no limit.
         memory_mb: u64,
         /// Processes and threads of a call. Without the pids controller of cgroup v2 it counts those of
-        /// the user that the call adds, and root is not held to it. By default 4096.
+        /// the user that the call adds, and root is not limited. By default 4096.
         processes: u64,
         /// Each call gets a PID namespace of its own where the kernel grants one, so that nothing of it can
         /// outlive it. Programs that change the user, such as `sudo`, do not work there. Off by default.
@@ -148,8 +148,8 @@ section! {
         signal: Signal,
         /// Environment variables of every call.
         env: Named<String>,
-        /// Names of your own variables that are handed on to the agent beside those that it knows. A name
-        /// that is not set here is not handed on.
+        /// Names of your own variables that the agent gets in addition to those that it needs. A name that
+        /// is not set here is not passed on.
         pass_env: Vec<At<String>>,
         /// Further arguments. For `command`, the program and its arguments.
         args: Vec<At<String>>,
@@ -177,13 +177,13 @@ section! {
         phase_iterations: u32,
         /// A limit on calls per time, over all runs of the project.
         window: WindowFile,
-        /// How long to wait for a provider that does not say when it is back. By default 60m.
+        /// How long to wait for a provider that names no time. By default 60m.
         provider_wait: Length,
         /// Money, in US dollars.
         usd: f64,
         /// Tokens of all classes: input, cache writes, cache reads and output.
         tokens: u64,
-        /// The most that one call may cost, in US dollars; also what a call counts for whose cost nobody knows.
+        /// The most that one call may cost, in US dollars; a call of unknown cost counts as this much.
         call_usd: f64,
         /// Requests to the model in one call.
         call_turns: u32,
@@ -191,11 +191,11 @@ section! {
         phase_usd: f64,
         /// Money for all runs of this home on one day, in US dollars. A day begins at midnight local time.
         day_usd: f64,
-        /// Calls of one account at once, over all runs of this home; who finds none free waits in line.
+        /// Calls of one account at once, over all runs of this home; a run that finds none free waits in line.
         slots: u32,
         /// Time at work; waiting for a person does not count.
         time: Length,
-        /// Bytes of documents that a prompt brings along as `{{ context }}`. By default 65536.
+        /// Bytes of documents that a prompt contains as `{{ context }}`. By default 65536.
         context_bytes: u64,
     }
 }
@@ -219,12 +219,12 @@ section! {
         /// The command, run by `sh -c`. For `build`, `tests`, `lint`, `types` and `validation` it is
         /// found in the project where it is missing.
         run: String,
-        /// How its summary is read: `auto`, or the name of a format. Saying it makes a run without tests
-        /// a failure.
+        /// How its summary is read: `auto`, or the name of a format. If it is given, a result without
+        /// tests is a failure.
         counts: String,
         /// The longest it may take. By default 15m.
         timeout: Length,
-        /// A pass is confirmed at once until it has passed this often. By default 1.
+        /// How often in a row it has to pass: a pass is repeated at once. By default 1.
         repeat: u32,
         /// Metrics that count files which were added or changed since the run began: name and glob.
         files: Named<String>,
@@ -246,7 +246,7 @@ section! {
 }
 
 section! {
-    /// What a body of phases repeats over.
+    /// What a group of phases is repeated for.
     ItemsFile "[items]" {
         /// What one is called; phases say `each = "…"`.
         name: String,
@@ -254,8 +254,8 @@ section! {
         /// without a summary), `json:FILE#/POINTER` (an entry is a name, or an object with `id`,
         /// `name`, `kind`, `group`, `order` and `body`), or `command:COMMAND` (one item a line).
         from: ItemSource,
-        /// Globs of files that only record the work. A commit of nothing else is no work, unless all files
-        /// of the item are such.
+        /// Globs of files that only record the work. A commit of nothing else does not count as work,
+        /// unless all files of the item are such.
         bookkeeping: Vec<At<String>>,
     }
 }
@@ -271,7 +271,7 @@ section! {
         prompt_file: String,
         /// Files that it must leave behind: there, not empty, changed in this run.
         deliverables: Vec<At<String>>,
-        /// Names that its report must bring; without one of them it is not done.
+        /// Names that its report must contain; if one is missing, the skill is not done.
         reports: Vec<At<String>>,
         /// What only a person can say before it is called, such as `a deploy target`. It is asked once for a
         /// project; the answer is the `target`, or `skip`.
@@ -288,7 +288,7 @@ section! {
         ask: String,
         /// Who should answer it.
         by: String,
-        /// The phase at whose end it stands, in place of `gates` there.
+        /// The phase at whose end it asks; it is then not listed in that phase's `gates`.
         at: String,
         /// The condition for asking in any mode. Unknown counts as true.
         when: Condition,
@@ -325,7 +325,7 @@ section! {
 }
 
 section! {
-    /// How failures are tried again.
+    /// How failures are retried.
     RetriesFile "[retries]" {
         /// Tries after one failure. By default 3.
         at_most: u32,
@@ -339,7 +339,7 @@ section! {
         reset_on_different: bool,
         /// Classes of errors that are never tried again.
         never: Vec<At<ErrorClass>>,
-        /// Classes of errors that pass by waiting, with the waits.
+        /// Classes of errors that go away with time, and how long to wait for them.
         backoff: Named<BackoffFile>,
     }
 }
@@ -426,7 +426,7 @@ section! {
         go: String,
         /// Tells the agent once when nothing measures its work. Off by default.
         feedback: bool,
-        /// Ships, merges and follows runs that are not verified. Off by default.
+        /// Ships and merges unverified runs, and starts what depends on them. Off by default.
         accept_unverified: bool,
         /// The SSH key that signs the record of a completed run.
         sign_key: String,
@@ -434,7 +434,7 @@ section! {
 }
 
 section! {
-    /// The state file in the format of another tool. It is only ever written.
+    /// The state file in the format of another tool. It is written and never read back.
     MirrorFile "[mirror]" {
         /// `prp-session`, `domain-memory`, `planning` or `task-state`.
         format: MirrorFormat,

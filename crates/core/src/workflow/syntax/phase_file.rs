@@ -52,7 +52,7 @@ section! {
         /// `tests_passing`, down `tests_failing` and `checks_failing`.
         progress: ProgressFile,
         /// When a phase without progress is stopped. By default after 3 iterations without progress or 5
-        /// with the same error, and where `[retries]` applies never.
+        /// with the same error, never where `[retries]` applies.
         breaker: BreakerFile,
         /// Its share of the work, for the progress shown. By default the mean of the others'.
         weight: u32,
@@ -66,7 +66,7 @@ section! {
         reject: RejectFile,
         /// Failures here follow `[retries]`, where there is such a section. On by default.
         retries: bool,
-        /// Names that its report may bring to conditions.
+        /// Names from its report that conditions may use.
         claims: Vec<At<String>>,
         /// Its iterations count against `limits.iterations`. On by default.
         counted: bool,
@@ -90,13 +90,13 @@ section! {
 }
 
 section! {
-    /// When a phase without progress is stopped. A reason that is not named never stops it.
+    /// When a phase without progress is stopped. Only the reasons that are named here stop it.
     BreakerFile "breaker" {
         /// Iterations in a row without progress.
         no_progress: u32,
         /// Iterations in a row with the same error.
         same_error: u32,
-        /// Iterations in a row without a report, or whose claim did not hold.
+        /// Iterations in a row without a report, or with a claim that was not confirmed.
         failures: u32,
         /// `halt` (the default), or `pivot`: first one fresh call that is told what was tried.
         then: BreakerThen,
@@ -112,13 +112,13 @@ section! {
         when: Condition,
         /// The phase that repairs it.
         go: String,
-        /// How often the route is taken; the next match does `then`.
+        /// How often it may go back; after that, `then` applies.
         at_most: u32,
         /// `ask` (the default: a person decides) or `halt`.
         then: RejectThen,
-        /// `full` (the default) passes the phases between, `direct` returns as soon as `go` is left.
+        /// `full` (the default) repeats the phases in between, `direct` returns as soon as `go` has passed.
         back: Back,
-        /// What is said when the route was taken too often.
+        /// The reason that is shown when it went back too often.
         reason: String,
     }
 }

@@ -216,7 +216,7 @@ section! {
         of: Vec<At<String>>,
         /// The phase to differ from.
         other_than: String,
-        /// What that phase's model counts as when nobody knows it. By default the first candidate.
+        /// What to assume if that phase's model is unknown. By default the first candidate.
         unknown: String,
         /// Whether a person is asked where the model would be the same one, or one of the two is not known.
         required: bool,

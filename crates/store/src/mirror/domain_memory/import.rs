@@ -32,7 +32,7 @@ pub struct ImportedSystem {
     pub required: Vec<String>,
     /// What is said when it is taken over.
     pub notes: Vec<String>,
-    /// Where it goes on.
+    /// Where it continues.
     stage: PhaseId,
     /// When each stage before that was left.
     passed: Vec<Timestamp>,
@@ -116,7 +116,7 @@ impl ImportedSystem {
     }
 }
 
-/// Where the system goes on. What was handed in elsewhere was not proven here, so the review is taken again.
+/// Where the system continues. What was handed in elsewhere was not proven here, so the review is taken again.
 fn stage(
     file: &Fields,
     workflow: &Workflow,

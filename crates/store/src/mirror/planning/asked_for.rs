@@ -1,5 +1,5 @@
 //! Requirements that somebody takes out of the roadmap or the plans of a phase while its run works on it, or adds
-//! there. The rows of a run are those of its beginning, so this changes nothing; people are told of it.
+//! there. The rows of a run are those of its beginning, so this changes nothing; a warning tells people.
 
 use loop_base::files;
 use loop_core::documents::planning::number::PhaseNumber;

@@ -50,7 +50,8 @@ pub fn read(text: &str) -> Result<ImportedPlanning, String> {
     };
     let phase = field("Phase").ok_or("Phase is missing")?;
     let number = PhaseNumber::prefix(phase.strip_prefix("Phase ").unwrap_or(phase));
-    let (phase, _) = number.ok_or_else(|| format!("Phase is {phase:?}, which begins with no number"))?;
+    let (phase, _) =
+        number.ok_or_else(|| format!("Phase is {phase:?}, which does not begin with a number"))?;
     let status = field("Status").ok_or("Status is missing")?;
     let reason = || field("Stuck reason").filter(|it| !it.is_empty()).unwrap_or("stuck").to_owned();
     let (stuck, is_complete) = match status {

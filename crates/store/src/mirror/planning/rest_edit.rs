@@ -32,7 +32,7 @@ impl RestEdit {
             RestEdit::Removed => format!("{NAME} was removed while nothing was running; it is written again"),
             RestEdit::Changed => format!(
                 "{NAME} was changed by somebody else while nothing was running; it is written again, and \
-                 nothing was taken from it"
+                 the edit was ignored"
             ),
             RestEdit::Stopping => {
                 format!(

@@ -164,7 +164,7 @@ fn recommendation(workflow: &Workflow, state: &State, turn: &JudgedTurn) -> Stri
     one_line(&said.unwrap_or_else(|| state.reason(workflow)))
 }
 
-fn reported(turn: &JudgedTurn, name: &str) -> Option<i64> {
+pub(super) fn reported(turn: &JudgedTurn, name: &str) -> Option<i64> {
     turn.report.metrics.get(name).and_then(whole)
 }
 

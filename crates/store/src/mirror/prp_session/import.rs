@@ -49,7 +49,7 @@ pub struct ImportedSession {
 }
 
 impl ImportedSession {
-    /// A run of a workflow whose first phase is all that is told of.
+    /// A run of a workflow of which only the first phase is known.
     pub(in crate::mirror) fn of_one_phase(
         session: String,
         input: String,
@@ -131,7 +131,7 @@ pub fn read(folder: &Path, workflow: &Workflow, now: Timestamp) -> Result<Option
     let phase = phase_id(&phase_name)
         .ok_or_else(|| state.wrong("current_phase", &format!("is not one of {}", names.join(", "))))?;
     let iteration = state.count("current_iteration", ITERATIONS_MOST)?.unwrap_or(0);
-    let status = standing(&state)?;
+    let status = session_status(&state)?;
     let last_activity = state.optional_moment("last_activity", now)?.unwrap_or(started_at);
     let completed = state.texts("phases_completed")?;
     if let Some(unknown) = completed.iter().find(|it| phase_id(it).is_none()) {
@@ -183,7 +183,7 @@ fn rejections_told(folder: &Path) -> Result<u64, Invalid> {
     Ok(if is_rejected { attempt } else { attempt.saturating_sub(1) })
 }
 
-fn standing(state: &Fields) -> Result<SessionStatus, Invalid> {
+fn session_status(state: &Fields) -> Result<SessionStatus, Invalid> {
     let reason = |field: &str, otherwise: &str| {
         Ok::<_, Invalid>(state.optional_text(field)?.unwrap_or_else(|| otherwise.to_owned()))
     };

@@ -1,7 +1,7 @@
 //! `qa-report-N.md`: what the reviewer found, for the person who is asked when the attempts are used
 //! up. The numbers are the reviewer's own claims unless a check brought them, and the text says so.
 
-use super::block::{one_line, plain, verdict};
+use super::block::{one_line, plain, reported, verdict};
 use loop_base::time::Timestamp;
 use loop_core::engine::{JudgedTurn, Source, State, review_attempt};
 use loop_core::workflow::model::Workflow;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &JudgedTurn) -> String {
     let judgement = &turn.judgement;
     let (attempt, most) = review_attempt(workflow, state, turn.call.phase);
-    let model = |name: Option<&String>| name.map_or_else(|| "not known".to_owned(), Clone::clone);
+    let model = |name: Option<&String>| name.map_or_else(|| "unknown".to_owned(), Clone::clone);
     let implementer =
         workflow.phases[turn.call.phase].reject.as_ref().and_then(|it| state.models.get(&it.go));
     let mut out = String::new();
@@ -33,7 +33,11 @@ pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &Jud
         let value = plain(&metric.value).replace('|', "\\|");
         let _ = writeln!(out, "| {} | {value} | {source} |", one_line(name));
     }
-    list(&mut out, "Blocking issues", &turn.report.blockers);
+    let mut blocking = turn.report.blockers.clone();
+    if let (true, Some(count @ 1..)) = (blocking.is_empty(), reported(turn, "blocking_issues")) {
+        blocking.push(format!("{count}, as the reviewer counts; the end of the message says which"));
+    }
+    list(&mut out, "Blocking issues", &blocking);
     list(&mut out, "Noted", &judgement.notes);
     let recommendation: Vec<String> = turn.report.summary.clone().into_iter().collect();
     list(&mut out, "Recommendation", &recommendation);

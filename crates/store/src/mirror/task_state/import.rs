@@ -25,7 +25,7 @@ pub struct ImportedLoop {
 /// Reads the file in a folder; `None` when there is none, or when it tells of a loop that is over.
 pub fn read(folder: &Path, now: Timestamp) -> Result<Option<ImportedLoop>, Invalid> {
     let Some(state) = Fields::read(folder, NAME)? else { return Ok(None) };
-    let standing = match state.text("status")?.as_str() {
+    let status = match state.text("status")?.as_str() {
         "initializing" | "running" | "validating" => SessionStatus::Running,
         "paused" => SessionStatus::Paused("paused".to_owned()),
         "stuck" => {
@@ -54,7 +54,7 @@ pub fn read(folder: &Path, now: Timestamp) -> Result<Option<ImportedLoop>, Inval
         state.section(field)?;
     }
     let session = uuid::Uuid::new_v4().to_string();
-    let found = ImportedSession::of_one_phase(session, input, started_at, iteration, standing);
+    let found = ImportedSession::of_one_phase(session, input, started_at, iteration, status);
     Ok(Some(ImportedLoop { found, most, promise }))
 }
 

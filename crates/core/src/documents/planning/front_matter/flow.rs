@@ -67,7 +67,7 @@ impl Flow<'_> {
             Some('{') => self.map(depth),
             Some(quote @ ('"' | '\'')) => self.quoted(quote).map(Node::Text),
             Some(mark @ ('&' | '*' | '!')) if !inside && is_reference(mark, self.rest()) => {
-                Err(self.wrong("begins with a character that has another meaning; put it in quotes"))
+                Err(self.wrong("begins with a special character; put it in quotes"))
             }
             Some(_) => Ok(Node::Text(self.plain(inside))),
         }

@@ -72,6 +72,9 @@ pub struct Ended {
     /// Which tools it was not allowed to use, in a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub denied: Option<String>,
+    /// Commits of work that it made, newest first, where nobody judges it; capped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<String>,
 }
 
 impl Ended {
@@ -94,6 +97,7 @@ impl Ended {
             session: None,
             complaint: None,
             denied: None,
+            commits: Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What we measured ourselves: results of checks, each about one tree, and the facts that the tree
 //! and the input bring. It is written to the journal, so it only ever grows.
 
+use crate::facts::FactName;
 use crate::workflow::model::Millis;
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
@@ -90,9 +91,38 @@ pub struct Facts {
     /// Commits made since the call began, newest first; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<String>,
+    /// Commits that earlier calls on the same item made and that still stand, newest first; capped.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_commits: Vec<String>,
     /// Where the branch that the work is for was moved while the call was running, by no run of ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_moved: Option<Box<TargetMove>>,
+}
+
+impl Facts {
+    /// Returns the commit that stands for what a call did: the one that its report names, else the newest.
+    pub fn commit_of_call(&self, claimed: Option<&str>) -> Option<&str> {
+        let made = self.values.get(FactName::CommitsMade.name()).and_then(Value::number);
+        let names = self.commits.iter();
+        // Where nobody asks for names, the last commit is the only one that is known.
+        let last = Some(&self.commit).filter(|it| self.commits.is_empty() && !it.is_empty());
+        made.filter(|it| 0.0 < *it)?;
+        newest_or_claimed(names.chain(last), claimed)
+    }
+
+    /// Returns the commit that stands for the item that is done with this call, which may be of an earlier one.
+    pub fn commit_of_item(&self, claimed: Option<&str>) -> Option<&str> {
+        let names = self.commits.iter().chain(&self.earlier_commits);
+        newest_or_claimed(names, claimed).or_else(|| self.commit_of_call(claimed))
+    }
+}
+
+fn newest_or_claimed<'a>(
+    mut names: impl Iterator<Item = &'a String> + Clone,
+    claimed: Option<&str>,
+) -> Option<&'a str> {
+    let found = claimed.and_then(|claimed| names.clone().find(|it| it.starts_with(claimed)));
+    found.or_else(|| names.next()).map(String::as_str)
 }
 
 /// A branch that somebody moved.

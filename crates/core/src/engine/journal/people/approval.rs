@@ -7,7 +7,7 @@ use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-/// The namespace of our signatures: one that was made for something else is none of ours.
+/// The namespace of our signatures: one that was made for something else is not ours.
 pub const SIGNATURE_NAMESPACE: &str = "loop-approval";
 
 /// What exactly a gate asks about.

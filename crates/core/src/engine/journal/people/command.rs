@@ -3,6 +3,7 @@
 
 use super::approval::Signature;
 use super::question::{Question, QuestionKind};
+use crate::open_words::open_words;
 use crate::workflow::model::PhaseId;
 use serde::{Deserialize, Serialize};
 
@@ -77,97 +78,32 @@ pub struct Answer {
     pub signature: Option<Box<Signature>>,
 }
 
-/// How a question is answered. In journals it is the word itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum Choice {
-    Reset,
-    Skip,
-    Abort,
-    Modify,
-    Fix,
-    Wait,
-    Continue,
-    Approve,
-    Changes,
-    Reject,
-    Resume,
-    Done,
-    Command,
-    Waive,
-    Accept,
-    Back,
-    Retry,
-    Model,
-    /// Nobody answered in time.
-    Expired,
-    /// One of the options that the question lists; before [`acceptable`], whatever a person typed.
-    Other(String),
-}
-
-impl Choice {
-    pub fn word(&self) -> &str {
-        match self {
-            Choice::Reset => "reset",
-            Choice::Skip => "skip",
-            Choice::Abort => "abort",
-            Choice::Modify => "modify",
-            Choice::Fix => "fix",
-            Choice::Wait => "wait",
-            Choice::Continue => "continue",
-            Choice::Approve => "approve",
-            Choice::Changes => "changes",
-            Choice::Reject => "reject",
-            Choice::Resume => "resume",
-            Choice::Done => "done",
-            Choice::Command => "command",
-            Choice::Waive => "waive",
-            Choice::Accept => "accept",
-            Choice::Back => "back",
-            Choice::Retry => "retry",
-            Choice::Model => "model",
-            Choice::Expired => "expired",
-            Choice::Other(word) => word,
-        }
-    }
-}
-
-impl From<String> for Choice {
-    fn from(word: String) -> Choice {
-        match word.as_str() {
-            "reset" => Choice::Reset,
-            "skip" => Choice::Skip,
-            "abort" => Choice::Abort,
-            "modify" => Choice::Modify,
-            "fix" => Choice::Fix,
-            "wait" => Choice::Wait,
-            "continue" => Choice::Continue,
-            "approve" => Choice::Approve,
-            "changes" => Choice::Changes,
-            "reject" => Choice::Reject,
-            "resume" => Choice::Resume,
-            "done" => Choice::Done,
-            "command" => Choice::Command,
-            "waive" => Choice::Waive,
-            "accept" => Choice::Accept,
-            "back" => Choice::Back,
-            "retry" => Choice::Retry,
-            "model" => Choice::Model,
-            "expired" => Choice::Expired,
-            _ => Choice::Other(word),
-        }
-    }
-}
-
-impl From<Choice> for String {
-    fn from(choice: Choice) -> String {
-        choice.to_string()
-    }
-}
-
-impl std::fmt::Display for Choice {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.word())
+open_words! {
+    /// How a question is answered. In journals it is the word itself.
+    pub enum Choice {
+        Reset = "reset",
+        Skip = "skip",
+        Abort = "abort",
+        Modify = "modify",
+        Fix = "fix",
+        Wait = "wait",
+        Continue = "continue",
+        Approve = "approve",
+        Changes = "changes",
+        Reject = "reject",
+        Resume = "resume",
+        Done = "done",
+        Command = "command",
+        Waive = "waive",
+        Accept = "accept",
+        Back = "back",
+        Retry = "retry",
+        Model = "model",
+        /// Nobody answered in time.
+        Expired = "expired",
+        ;
+        /// One of the options that the question lists; before [`acceptable`], whatever a person typed.
+        Other
     }
 }
 

@@ -1,6 +1,7 @@
 //! Questions: whatever waits for a person.
 
 use super::approval::Subject;
+use crate::open_words::open_words;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -56,51 +57,18 @@ pub enum QuestionKind {
     Landing,
 }
 
-/// Why an agent stopped for a person, in its own word.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub enum CheckpointKind {
-    /// Somebody has to look at what was built.
-    HumanVerify,
-    /// Somebody has to choose.
-    Decision,
-    /// The pull request has to be merged.
-    Merge,
-    /// Whatever else only a person can do.
-    Other(String),
-}
-
-impl CheckpointKind {
-    fn word(&self) -> &str {
-        match self {
-            CheckpointKind::HumanVerify => "human-verify",
-            CheckpointKind::Decision => "decision",
-            CheckpointKind::Merge => "merge",
-            CheckpointKind::Other(word) => word,
-        }
-    }
-}
-
-impl From<String> for CheckpointKind {
-    fn from(word: String) -> CheckpointKind {
-        match word.as_str() {
-            "human-verify" => CheckpointKind::HumanVerify,
-            "decision" => CheckpointKind::Decision,
-            "merge" => CheckpointKind::Merge,
-            _ => CheckpointKind::Other(word),
-        }
-    }
-}
-
-impl From<CheckpointKind> for String {
-    fn from(kind: CheckpointKind) -> String {
-        kind.to_string()
-    }
-}
-
-impl std::fmt::Display for CheckpointKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.word())
+open_words! {
+    /// Why an agent stopped for a person, in its own word.
+    pub enum CheckpointKind {
+        /// Somebody has to look at what was built.
+        HumanVerify = "human-verify",
+        /// Somebody has to choose.
+        Decision = "decision",
+        /// The pull request has to be merged.
+        Merge = "merge",
+        ;
+        /// Whatever else only a person can do.
+        Other
     }
 }
 

@@ -25,6 +25,9 @@ pub struct Item {
     /// What a decision can be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
+    /// What the list asks a person to type when a checkpoint holds; it means `done`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<String>,
     /// The files that its work is in, as far as the list says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
@@ -39,6 +42,16 @@ const CHECKPOINT: &str = "checkpoint:";
 impl Item {
     /// The kind of an item that asks for nothing but the summary of its group.
     pub const SUMMARY: &str = "summary";
+
+    /// Returns the id of the item that asks for the summary of a plan.
+    pub fn summary_id(plan: &str) -> String {
+        format!("{plan}/{}", Item::SUMMARY)
+    }
+
+    /// Whether this is the id of an item that asks for a summary.
+    pub(crate) fn names_summary(id: &str) -> bool {
+        id.rsplit_once('/').is_some_and(|it| it.1 == Item::SUMMARY)
+    }
 
     pub fn is_summary(&self) -> bool {
         self.kind.as_deref() == Some(Item::SUMMARY)

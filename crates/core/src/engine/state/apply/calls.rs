@@ -1,5 +1,6 @@
 //! An effect that began, a call that ended, and what was measured after it.
 
+use crate::agent_table::is_same_family;
 use crate::engine::journal::calls::ending::{Ended, Ending};
 use crate::engine::journal::effect::{Call, Effect};
 use crate::engine::journal::hold::Wait;
@@ -83,6 +84,16 @@ impl State {
             self.warn(format!("call {}: {denied}", ended.call));
         }
         if let Some(model) = &ended.model {
+            // An alias may stand for any model; what counts is who answered.
+            let is_same = |was: &str| is_same_family(was, model);
+            let other = call.other_model.as_ref();
+            if let Some(other) = other.filter(|it| it.model.as_deref().is_some_and(is_same)) {
+                let phase = &workflow.phases[call.phase].name;
+                let other = &other.phase;
+                self.warn(format!(
+                    "{phase} was to ask another model than {other}, and {model} answered in both"
+                ));
+            }
             self.models.insert(call.phase, model.clone());
         }
         let expected = self.expected_call_usd(workflow);
@@ -90,6 +101,7 @@ impl State {
         self.phases[call.phase].spent.add(ended, expected);
         self.recent_costs.add(ended);
         self.void_attempts = 0;
+        self.keep_commits(call.item.as_deref(), &ended.commits);
         let undoes = workflow.workspace.lost_call == LostCall::Undo;
         let is_undone = undoes && matches!(ended.ending, Ending::Lost { .. });
         if ended.ending != Ending::NotStarted && !is_undone {

@@ -1,6 +1,7 @@
 //! How the entry of a phase changes the state, and what it means for the phase that was left.
 
 use crate::engine::journal::calls::ending::How;
+use crate::engine::state::parts::feedback::Feedback;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::parts::troubles::FailureEntry;
 use crate::engine::state::parts::visit::{PhaseStatus, Visit};
@@ -17,13 +18,14 @@ const ALL_DONE: &str = "PHASE_COMPLETE";
 impl State {
     pub(crate) fn enter(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) {
         let said = self.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
-        if matches!(how, How::NextItem) && said == Some(Value::from(ALL_DONE)) {
-            self.warn(format!(
-                "the agent said {ALL_DONE}; still to do: {}",
-                counted(self.items_left, "item")
-            ));
-        }
+        let too_early = (matches!(how, How::NextItem) && said == Some(Value::from(ALL_DONE)))
+            .then(|| format!("the agent said {ALL_DONE}; still to do: {}", counted(self.items_left, "task")));
+        let last = (self.phase, self.visit.iteration);
         let sent_back = self.leave_for(workflow, at, phase, how);
+        if let Some(too_early) = too_early {
+            self.feedback = Some(Feedback::note(last, too_early.clone()));
+            self.warn(too_early);
+        }
         if sent_back && self.item.is_none() && workflow.phases[phase].each.is_some() {
             self.item = Some(self.feedback_item());
         }
@@ -97,6 +99,7 @@ impl State {
                     gate: Some(gate.clone()),
                     class: ErrorClass::GateRejection,
                     text: text.clone(),
+                    tried: None,
                     resolution: None,
                     resolved_at: None,
                 });

@@ -51,6 +51,7 @@ impl State {
         if let Some(error) = &judgement.error {
             self.troubles.note_error(at, self.phase, self.visit.iteration, error);
         }
+        self.keep_commits(turn.call.item.as_deref(), &evidence.facts.commits);
         for test in &evidence.turned_green {
             if !self.visit.turned_green.contains(test) && self.visit.turned_green.len() < TESTS_KEPT {
                 self.visit.turned_green.push(test.clone());
@@ -61,7 +62,7 @@ impl State {
             && matches!(judgement.verdict, Verdict::Checkpoint(_))
             && turn.call.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
         if is_repair || matches!(judgement.verdict, Verdict::Leave) {
-            self.credit_item(&turn, &evidence, judgement);
+            self.credit_item(&turn, &evidence);
         }
         if matches!(judgement.verdict, Verdict::Leave) {
             self.visit.for_person.clone_from(&turn.ended.report.for_person);
@@ -77,7 +78,7 @@ impl State {
                 let said = self.retry.fix.clone();
                 self.retry.succeed();
                 let how = said.unwrap_or_else(|| match tries {
-                    // Retries are counted anew from the moment that a person resumes a blocked run.
+                    // Retries are counted from 0 again from the moment that a person resumes a blocked run.
                     0 => "resumed by a person".to_owned(),
                     1 => "passed after 1 retry".to_owned(),
                     more => format!("passed after {more} retries"),
@@ -88,7 +89,7 @@ impl State {
             Verdict::Step | Verdict::Reject | Verdict::Stuck(_) | Verdict::Checkpoint(_) => (),
         }
         self.step(&turn, &judgement.verdict);
-        let left = self.take_repair(&turn, &evidence);
+        let left = self.take_repair(workflow, &turn, &evidence);
         let mut feedback =
             Feedback::of(&workflow.phases[turn.call.phase].report, &turn, &evidence, judgement);
         feedback.notes.extend(left);
@@ -100,10 +101,17 @@ impl State {
         };
     }
 
-    /// A repair is a commit of its own: it is named where the failure is resolved. Returns what the next call is told
-    /// where there is none.
-    fn take_repair(&mut self, turn: &Turn, evidence: &Evidence) -> Option<String> {
+    /// A repair is a commit of its own: it is named with the failure. Returns what the next call is told where there
+    /// is none. Work that is proven gets no further commit, so nobody is told to make one.
+    fn take_repair(&mut self, workflow: &Workflow, turn: &Turn, evidence: &Evidence) -> Option<String> {
         let Step::Fix(skill) = &turn.call.step else { return None };
+        let is_proven = workflow.proof.at.is_some_and(|it| it < self.phase);
+        let left = if is_proven { None } else { self.take_commit(skill, evidence) };
+        self.troubles.note_try(self.phase, self.retry.fix.as_deref());
+        left
+    }
+
+    fn take_commit(&mut self, skill: &str, evidence: &Evidence) -> Option<String> {
         let is_clean = evidence.facts.values.get(FactName::TreeClean.name()) != Some(&Value::Bool(false));
         let made = evidence.facts.values.get(FactName::CommitsMade.name()).and_then(Value::number);
         match made {
@@ -189,6 +197,7 @@ impl State {
             gate: None,
             class,
             text,
+            tried: None,
             resolution: None,
             resolved_at: None,
         });

@@ -60,7 +60,7 @@ impl State {
             Event::Skipped { why } => self.skip_phase(workflow, at, why),
             Event::Settled { text, automatic, done } => self.settle(text, *automatic, *done),
             Event::Supplied { check, command } => self.supply(check, command),
-            Event::ItemDone { id, also } => self.complete_items(id, also),
+            Event::ItemDone { id, also } => self.complete_items(workflow, id, also),
             Event::LeftToPerson { items } => self.leave_to_person(items),
             Event::Waits { until, why, wait } => self.begin_to_wait(*until, why, *wait),
             Event::Woke => self.wake(at),
@@ -133,13 +133,14 @@ impl State {
         self.station = Station::Ready;
     }
 
-    fn complete_items(&mut self, id: &str, also: &[String]) {
+    fn complete_items(&mut self, workflow: &Workflow, id: &str, also: &[String]) {
         if !also.is_empty() {
             self.warn(format!(
                 "called complete together with {id}, without an iteration of their own: {}",
                 also.join(", ")
             ));
         }
+        self.ask_for_unworked(workflow, id, also);
         self.finish_item(id);
         also.iter().for_each(|it| self.finish_item(it));
         self.station = Station::Between;

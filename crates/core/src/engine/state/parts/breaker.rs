@@ -88,7 +88,7 @@ impl Breaker {
             return Some(format!("no progress in {}", counted(self.no_progress, "iteration")));
         }
         if limits.same_error.is_some() && self.alternates() {
-            return Some("two errors alternate, each fix brings back the other".to_owned());
+            return Some("two errors alternate, each fix causes the other again".to_owned());
         }
         None
     }

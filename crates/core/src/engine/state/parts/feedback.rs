@@ -42,6 +42,11 @@ impl Feedback {
         Feedback { why: failed.why, failing: failed.failing, summary, ..self }
     }
 
+    /// Something to know about an iteration that was otherwise well.
+    pub(crate) fn note((phase, iteration): (PhaseId, u32), note: String) -> Feedback {
+        Feedback { phase, iteration, notes: vec![note], ..Feedback::default() }
+    }
+
     pub(crate) fn of(
         protocol: &Protocol,
         turn: &Turn,

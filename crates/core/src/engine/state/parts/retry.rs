@@ -92,7 +92,7 @@ impl Retry {
             return RetryNext::Block(format!("the same failure {}: {text}", counted(self.same, "time")));
         }
         if matches!(self.signatures.as_slice(), [a, b, c, d] if a == c && b == d && a != b) {
-            return RetryNext::Block("two failures alternate, each fix brings back the other".to_owned());
+            return RetryNext::Block("two failures alternate, each fix causes the other again".to_owned());
         }
         if rules.at_most <= self.count {
             return RetryNext::Block(format!("{} of {} retries used: {text}", self.count, rules.at_most));

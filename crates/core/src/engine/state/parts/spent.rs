@@ -116,7 +116,7 @@ impl RecentCosts {
     }
 
     /// Returns the dearest of them.
-    pub fn dearest(&self) -> Option<f64> {
+    pub(crate) fn dearest(&self) -> Option<f64> {
         self.0.iter().copied().reduce(f64::max)
     }
 

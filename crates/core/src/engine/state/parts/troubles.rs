@@ -27,6 +27,9 @@ pub struct ErrorEntry {
     pub hash: String,
 }
 
+/// What is kept of what somebody says to have tried.
+const TRIED_KEPT: usize = 500;
+
 /// One failure that `[retries]` dealt with, or a gate that was not passed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureEntry {
@@ -39,6 +42,9 @@ pub struct FailureEntry {
     pub gate: Option<String>,
     pub class: ErrorClass,
     pub text: String,
+    /// What was done about it, in the words of whoever did it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tried: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -55,6 +61,7 @@ impl From<&ToldFailure> for FailureEntry {
             class: if gate.is_some() { ErrorClass::GateRejection } else { ErrorClass::Other },
             gate,
             text: told.text.clone(),
+            tried: None,
             resolution: told.resolution.clone(),
             resolved_at: told.resolved_at,
         }
@@ -85,6 +92,13 @@ impl Troubles {
 
     pub(crate) fn note_failure(&mut self, failure: FailureEntry) {
         keep(&mut self.failures, FAILURES_KEPT, failure);
+    }
+
+    /// Says what was done about the last failure of a phase.
+    pub(crate) fn note_try(&mut self, phase: PhaseId, tried: Option<&str>) {
+        if let Some(failure) = self.failures.iter_mut().rev().find(|it| it.phase == phase) {
+            failure.tried = tried.map(|it| it.chars().take(TRIED_KEPT).collect());
+        }
     }
 
     /// Says what became of the failures of a phase that are still open.

@@ -44,7 +44,7 @@ pub struct Visit {
     pub recheck: bool,
 }
 
-/// What stays known about a phase. A later visit replaces the entry, and what it spent goes on.
+/// What stays known about a phase. A later visit replaces the entry, and what it spent is carried over.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseLog {
     pub status: PhaseStatus,

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A run that has hardly begun says nothing about its end.
 const PERCENT_LEAST: u32 = 10;
 
-/// What a run is going to cost if it goes on as it did.
+/// What a run is going to cost if it continues as it did.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Forecast {
     /// What one of its last calls cost on average.

@@ -97,7 +97,7 @@ pub struct ReviewEntry {
     pub said: BTreeMap<String, Value>,
 }
 
-/// Both halves of the exit rule as they were judged last.
+/// The condition and the signal of the exit rule as they were judged last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExitEntry {
     pub at: Timestamp,
@@ -195,8 +195,15 @@ impl History {
     ) {
         let judgement = &turn.judgement;
         let (phase, iteration) = (turn.call.phase, self.state.visit.iteration);
-        let values: BTreeMap<String, Value> =
+        let mut values: BTreeMap<String, Value> =
             judgement.metrics.iter().map(|(name, it)| (name.clone(), it.value.clone())).collect();
+        // What the agent says of files counts only where nobody counted them.
+        if let Some(counted) = self.state.seen.changed.as_ref().map(|it| it.call) {
+            let counts = [counted.created, counted.modified, counted.deleted];
+            for (name, count) in ["files_created", "files_modified", "files_deleted"].iter().zip(counts) {
+                values.entry((*name).to_owned()).and_modify(|it| *it = count.into());
+            }
+        }
         if judgement.progress {
             self.last_progress.clone_from(&values);
         }

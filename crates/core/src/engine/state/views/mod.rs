@@ -6,7 +6,6 @@ mod capped_cost;
 pub(crate) mod forecast;
 pub(crate) mod history;
 pub(crate) mod judged_turn;
-mod model_family;
 pub(crate) mod moment;
 pub(crate) mod next_call;
 pub(crate) mod run_command;

@@ -1,10 +1,10 @@
 //! The next call: which of a phase's skills it is, which model it asks for, and what is measured
 //! after it.
 
-use crate::agent_table::AgentRow;
+use crate::agent_table::{AgentRow, is_same_family};
 use crate::engine::journal::effect::{Call, Effect, OtherModel, Step};
+use crate::engine::state::parts::visit::PhaseStatus;
 use crate::engine::state::run_state::State;
-use crate::engine::state::views::model_family::is_same_family;
 use crate::facts::FactName;
 use crate::workflow::model::{Model, Permissions, Phase, Workflow};
 
@@ -190,12 +190,32 @@ pub(crate) fn measure(workflow: &Workflow, phase: &Phase, state: &State, call: &
         Step::Skill(skill) => {
             let mut deliverables = skill_deliverables(skill);
             deliverables.extend(phase.deliverables.iter().cloned());
+            deliverables.extend(delivered(workflow, state));
             Effect::Measure { checks: failed_first(phase, state), deliverables }
         }
         Step::Main => {
-            Effect::Measure { checks: failed_first(phase, state), deliverables: phase.deliverables.clone() }
+            let mut deliverables = phase.deliverables.clone();
+            deliverables.extend(delivered(workflow, state));
+            Effect::Measure { checks: failed_first(phase, state), deliverables }
         }
     }
+}
+
+/// Where the whole work is proven, what was delivered before has to be there still: a later call may have removed it.
+fn delivered(workflow: &Workflow, state: &State) -> Vec<String> {
+    if workflow.proof.at != Some(state.phase) {
+        return Vec::new();
+    }
+    let was_done = |id: &usize| {
+        let log = &state.phases[*id];
+        log.status == PhaseStatus::Completed && 0 < log.iterations
+    };
+    let earlier = (0..state.phase).filter(was_done).map(|it| &workflow.phases[it]);
+    let of_phases = earlier.clone().flat_map(|it| it.deliverables.clone());
+    let called = earlier.flat_map(|it| &it.skills).chain(&state.visit.skills_done);
+    let called = called.filter(|it| !state.skipped.contains_key(*it));
+    let of_skills = called.filter_map(|it| workflow.skills.get(it)).flat_map(|it| it.deliverables.clone());
+    of_phases.chain(of_skills).collect()
 }
 
 /// The checks of a phase; after a repair, those that it is for come first.

@@ -143,7 +143,12 @@ impl SkillHistory {
             call.deliverables.clone_from(&report.deliverables);
             if is_done {
                 // They were looked for before the skill counted as done.
+                // The last call of a phase answers for those of the phase.
+                let phase = &workflow.phases[turn.call.phase];
+                let is_last = phase.skills.last().is_some_and(|it| it == skill);
+                let of_phase = phase.deliverables.iter().filter(|_| is_last);
                 let verified = workflow.skills.get(skill).into_iter().flat_map(|it| &it.deliverables);
+                let verified = verified.chain(of_phase);
                 let missing = verified.filter(|it| !report.deliverables.contains(it));
                 call.deliverables.extend(missing.cloned());
             }

@@ -11,6 +11,7 @@ use crate::engine::state::views::run_command::run_again;
 use crate::proof::Proof;
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::text::shell_word;
+use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// How the reason of a halt begins where nothing changed and nothing was red.
@@ -164,7 +165,7 @@ impl State {
                 None if self.queued_behind().is_some() => {
                     format!("{phase}: waits for {} to land", self.queued_behind().unwrap_or_default())
                 }
-                None => format!("{phase}, iteration {}", self.visit.iteration + 1),
+                None => format!("{phase}, iteration {}", self.iterations_shown(workflow) + 1),
             },
         }
     }
@@ -189,9 +190,22 @@ impl State {
         Some(&workflow.phases[stage].name)
     }
 
+    /// The files that the run changed. Documents that its phases must write are in every change, so they come last.
+    pub fn changed_files<'a>(&'a self, workflow: &Workflow) -> Vec<&'a str> {
+        let is_document = |it: &&String| workflow.deliverables().any(|named| named == *it);
+        let (documents, work): (Vec<&String>, Vec<&String>) = self.seen.files.iter().partition(is_document);
+        work.into_iter().chain(documents).map(String::as_str).collect()
+    }
+
     /// Whether the run waits until a moment that a provider named, which a person can end.
     pub fn waits_for_provider(&self) -> bool {
         self.wait.as_ref().is_some_and(|it| it.wait == Wait::Provider)
+    }
+
+    /// Returns until when no call is made and why, where somebody knows that.
+    pub fn no_call_before(&self, now: Timestamp) -> Option<(Timestamp, &str)> {
+        let wait = self.wait.as_ref().filter(|it| it.wait.has_end() && now < it.until)?;
+        Some((wait.until, &wait.why))
     }
 
     /// Returns what a person can do next, as a command.

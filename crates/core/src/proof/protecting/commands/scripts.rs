@@ -236,7 +236,7 @@ fn is_substituted(before: &str) -> bool {
     before.matches('`').count() % 2 == 1 || before.matches("$(").count() > before.matches(')').count()
 }
 
-/// Whether the output of a command goes on, as in `./add.sh 2 3 | grep -q 5`. A test script whose output
+/// Whether the output of a command is piped, as in `./add.sh 2 3 | grep -q 5`. A test script whose output
 /// is only kept (`| tee log`, `> log`) is none; a program that is given something to compute is one.
 fn is_taken(after: &str) -> bool {
     let command = after.split(['\n', ';']).next().unwrap_or(after);

@@ -76,6 +76,9 @@ const HELPERS: &[&str] = &[
 /// Words that say it where a check script names the file.
 const CASES: &[&str] = &["case", "step", "check", "scenario", "suite"];
 
+/// Words by which source without functions says that it is a table of what tests go through.
+const TABLES: &[&str] = &["case", "scenario", "table", "vector", "example", "sample"];
+
 /// A text that may name files.
 struct Namer {
     text: String,
@@ -221,7 +224,22 @@ fn serves_tests(path: &str, text: &str, by_script: bool) -> bool {
     let marked = MARKS.iter().any(|mark| {
         text.lines().any(|line| line.contains(mark) && !(*mark == "const assert" && is_node_assert(line)))
     });
-    has_word(path, HELPERS) || marked || by_script && has_word(path, CASES)
+    has_word(path, HELPERS) || marked || by_script && has_word(path, CASES) || is_table(path, text)
+}
+
+/// Whether source holds nothing but data, under a name that says for what: `cases.py`, `lib/table.js`.
+fn is_table(path: &str, text: &str) -> bool {
+    let begins = |words: &[&str]| {
+        text.lines().map(str::trim_start).any(|line| words.iter().any(|it| line.starts_with(it)))
+    };
+    let has_functions = match path.rsplit_once('.').map(|(_, it)| it) {
+        Some("py") => begins(&["def ", "async def ", "class "]) || text.contains("lambda"),
+        Some("js" | "mjs" | "cjs" | "ts" | "mts" | "cts") => {
+            ["function", "=>", "class "].iter().any(|it| text.contains(it))
+        }
+        _ => true,
+    };
+    has_word(path, TABLES) && !has_functions
 }
 
 /// Whether a text names a file by its name, or by its path where the name alone could be any word.
@@ -365,15 +383,21 @@ mod tests {
                 "tests/test_a.py",
                 "from shop.prices import total\nfrom helpers.money import same\nfrom near import x\n",
             ),
-            ("tests/test_b.py", "import shop.basket\nimport quality.rules\n"),
+            (
+                "tests/test_b.py",
+                "import shop.basket\nimport quality.rules\nimport cases, table, shop.samples\n",
+            ),
             ("shop/prices.py", "def total(it):\n    assert it\n"),
-            ("shop/basket.py", "from shop import mocks\n"),
+            ("shop/samples.py", "SAMPLES = []\n"),
+            ("shop/basket.py", "from shop import mocks, samples\n"),
             ("shop/mocks.py", ""),
             ("helpers/money.py", ""),
             ("near.py", "import unittest\n"),
             ("quality/rules.py", "def check(it):\n    return it\n"),
+            ("cases.py", "CASES = [(1, 2), (3, 4)]\n"),
+            ("table.py", "def table():\n    return []\n"),
         ];
-        assert_eq!(found(&files, &[]), ["helpers/money.py", "near.py"]);
+        assert_eq!(found(&files, &[]), ["cases.py", "helpers/money.py", "near.py"]);
         let files = [
             ("check.sh", "node run.js\nrequire('./cases/total')\n"),
             ("tests/a_test.go", "import \"example.com/shop/internal/same\"\n"),

@@ -128,3 +128,32 @@ fn follows_test_modules_out_of_line() {
         assert_eq!(rules.classify(path, FILE, &contents), Class::Mixed(Mixed::RustSource), "{path}");
     }
 }
+
+#[test]
+fn packages_that_the_run_put_beside_a_go_module_stand_in_the_place_of_others() {
+    let rules = rules(&[], &[], &[]);
+    let added = |side: Side, path: &str| (side == Side::Final && path == "vendor/modules.txt").then(Vec::new);
+    let kept = |_: Side, path: &str| (path == "vendor/modules.txt").then(Vec::new);
+    let package = "vendor/example.org/same/same.go";
+    assert_eq!(rules.classify(package, FILE, &added), Class::Control);
+    assert_eq!(rules.classify("api/vendor/same.go", FILE, &added), Class::Ordinary);
+    assert_eq!(rules.classify(package, FILE, &kept), Class::Ordinary);
+}
+
+#[test]
+fn what_hides_a_helper_of_the_tests_stands_in_its_place() {
+    let files = ["asserts.py", "plain.py", "shop.py", "tests/test_shop.py", "test_top.py"].map(str::to_owned);
+    let contents = |side: Side, path: &str| match (side, path) {
+        (Side::Base, "asserts.py") => Some(b"def same(a, b):\n    assert a == b\n".to_vec()),
+        (Side::Base, "shop.py" | "test_top.py") | (_, "plain.py") => Some(b"x = 1\n".to_vec()),
+        (Side::Base, "tests/test_shop.py") => Some(b"from asserts import same\nimport shop\n".to_vec()),
+        _ => None,
+    };
+    let hidden = ["asserts.py", "shop.py"].map(str::to_owned);
+    let rules = ProtectedFiles::new(&[], &[], &files, &hidden, &contents).expect("no globs");
+    let class = |path| rules.classify(path, FILE, &contents);
+    assert_eq!(class("asserts/__init__.py"), Class::Test);
+    assert_eq!(class("test_top/__init__.py"), Class::Test);
+    assert_eq!(class("plain/__init__.py"), Class::Test, "the module is there still");
+    assert_eq!(class("shop/__init__.py"), Class::Ordinary, "the module became a package");
+}

@@ -3,8 +3,10 @@
 //! that fails without a failing test (a panic, `os.Exit`) is a failing id; a test that began and never
 //! ended is unknown.
 
-use super::{RunnerResult, SummaryCounts};
+use super::RunnerResult;
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::SummaryCounts;
+use crate::proof::results::runner_lines::go::{GoEnding, outcome, package};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,13 +46,6 @@ struct GoEvent {
     failed_build: Option<String>,
 }
 
-enum GoEnding {
-    Passed,
-    Failed,
-    NoTests,
-    NotBuilt,
-}
-
 impl GoReader {
     fn line(&mut self, text: &str) {
         if text.starts_with('{') && text.contains("\"Action\":") {
@@ -59,9 +54,9 @@ impl GoReader {
             }
         } else if let Some((_, test)) = text.split_once("=== RUN   ") {
             self.package.begin(test.trim());
-        } else if let Some((outcome, test)) = outcome_line(text) {
+        } else if let Some((outcome, test)) = outcome(text) {
             self.package.end(test, outcome);
-        } else if let Some((ending, name)) = package_line(text) {
+        } else if let Some((ending, name)) = package(text) {
             let package = std::mem::take(&mut self.package);
             self.close(name, package, ending);
         }
@@ -133,36 +128,4 @@ impl GoPackage {
 
 fn event_failed_to_build(event: &GoEvent) -> bool {
     event.action == "build-fail"
-}
-
-/// Reads `--- FAIL: TestName (0.00s)`, which follows what the test printed without a line end.
-fn outcome_line(text: &str) -> Option<(TestOutcome, &str)> {
-    let rest = &text[text.rfind("--- ")? + 4..];
-    let (word, rest) = rest.split_once(": ")?;
-    let (test, time) = rest.rsplit_once(" (")?;
-    let outcome = match word {
-        "PASS" => TestOutcome::Passed,
-        "FAIL" => TestOutcome::Failed,
-        "SKIP" => TestOutcome::Skipped,
-        _ => return None,
-    };
-    time.ends_with("s)").then_some((outcome, test))
-}
-
-/// Reads `ok PACKAGE 0.002s`, `FAIL PACKAGE [build failed]` and `? PACKAGE [no test files]`, with tabs
-/// before and after the package.
-fn package_line(text: &str) -> Option<(GoEnding, &str)> {
-    let (word, rest) = text.split_once('\t')?;
-    let (name, remark) = rest.split_once(['\t', ' ']).unwrap_or((rest, ""));
-    let ending = match word.trim_end() {
-        "ok" if remark.contains("[no tests to run]") => GoEnding::NoTests,
-        "ok" => GoEnding::Passed,
-        "FAIL" if remark.contains("[build failed]") || remark.contains("[setup failed]") => {
-            GoEnding::NotBuilt
-        }
-        "FAIL" => GoEnding::Failed,
-        "?" => GoEnding::NoTests,
-        _ => return None,
-    };
-    (!name.is_empty()).then_some((ending, name))
 }

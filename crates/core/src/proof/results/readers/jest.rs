@@ -1,8 +1,10 @@
 //! Reads jest. With `--verbose`, or with a single test file, every test has a line below its file;
 //! otherwise the failures are named by their `●` headings and the rest is a number.
 
-use super::{RunnerResult, SummaryCounts, amount_of, amounts, indentation, without_duration};
+use super::{RunnerResult, indentation, named_or_failed};
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::jest::{self, JestHeading};
+use crate::proof::results::runner_lines::{SummaryCounts, without_duration};
 use std::collections::BTreeSet;
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
@@ -27,7 +29,7 @@ struct JestReader {
 
 impl JestReader {
     fn line(&mut self, text: &str) {
-        if let Some(file) = file_line(text) {
+        if let Some((file, _)) = jest::file(text) {
             self.file = Some(file.to_owned());
             self.open.clear();
         } else if let Some(title) = text.strip_prefix("  ● ") {
@@ -38,7 +40,7 @@ impl JestReader {
         } else if text.starts_with("No tests found, exiting with code ") {
             self.close(SummaryCounts::default());
         } else if let (true, Some(numbers)) = (self.after_suites, text.strip_prefix("Tests: ")) {
-            if let Some(counts) = read_numbers(numbers) {
+            if let Some(counts) = jest::numbers(numbers) {
                 self.close(counts);
             }
         } else if let Some(file) = &self.file {
@@ -61,20 +63,18 @@ impl JestReader {
 
     fn heading(&mut self, title: &str) {
         let Some(file) = &self.file else { return };
-        if title == "Test suite failed to run" {
-            self.build_failed = true;
-        } else if title != "Console" && !title.starts_with("process.exit called with") {
-            self.failures.insert(format!("{file} > {}", title.replace(" › ", " > ")));
+        match jest::heading(title) {
+            JestHeading::BrokenFile => self.build_failed = true,
+            JestHeading::FailedTest => {
+                self.failures.insert(format!("{file} > {}", title.replace(" › ", " > ")));
+            }
+            JestHeading::Output => (),
         }
     }
 
     fn close(&mut self, counts: SummaryCounts) {
-        let mut session = std::mem::take(&mut self.session);
-        let failures = std::mem::take(&mut self.failures);
-        if SummaryCounts::of(&session) != counts {
-            session = failures.into_iter().map(|it| (it, TestOutcome::Failed)).collect();
-        }
-        self.tests.extend(session);
+        let (session, failures) = (std::mem::take(&mut self.session), std::mem::take(&mut self.failures));
+        self.tests.extend(named_or_failed(session, failures, counts));
         self.counts = self.counts.plus(counts);
         self.any = true;
         (self.after_suites, self.file) = (false, None);
@@ -92,21 +92,4 @@ fn mark(line: &str) -> Option<(&str, TestOutcome)> {
         _ => return None,
     };
     Some((without_duration(title), outcome))
-}
-
-/// Reads `FAIL src/a.test.js (5.2 s)`; with colours there is a space in front.
-fn file_line(text: &str) -> Option<&str> {
-    let text = text.strip_prefix(' ').unwrap_or(text);
-    let (word, path) = text.split_once(' ')?;
-    matches!(word, "PASS" | "FAIL").then(|| without_duration(path.trim()))
-}
-
-fn read_numbers(text: &str) -> Option<SummaryCounts> {
-    let numbers = amounts(text, ",")?;
-    let counts = SummaryCounts {
-        passed: amount_of(&numbers, &["passed"]),
-        failed: amount_of(&numbers, &["failed"]),
-        skipped: amount_of(&numbers, &["skipped", "todo", "pending"]),
-    };
-    (counts.total() == amount_of(&numbers, &["total"])).then_some(counts)
 }

@@ -2,8 +2,10 @@
 //! they differ from tool to tool. Where a case names its file, the id has pytest's form,
 //! `file::Class::test`; else it is `class.test`.
 
-use super::{RunnerResult, SummaryCounts};
+use super::RunnerResult;
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::SummaryCounts;
+use crate::proof::results::runner_lines::junit::attribute;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -134,11 +136,4 @@ fn note(case: &mut Option<JunitCase>, element: &[u8], tag: &BytesStart<'_>) {
         b"skipped" => case.outcome = TestOutcome::Skipped,
         _ => {}
     }
-}
-
-fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
-    let found =
-        tag.attributes().with_checks(false).flatten().find(|it| it.key.as_ref() == name.as_bytes())?;
-    let raw = String::from_utf8_lossy(&found.value).into_owned();
-    Some(quick_xml::escape::unescape(&raw).map_or(raw.clone(), |it| it.into_owned()))
 }

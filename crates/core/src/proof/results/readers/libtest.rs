@@ -3,8 +3,9 @@
 //! changes with every edit above them. Quiet output names the failing tests only. `cargo test` stops
 //! at the first failing target: then the run is not complete, and so it is when a process died.
 
-use super::{RunnerResult, SummaryCounts, amount_of, amounts};
+use super::RunnerResult;
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::{SummaryCounts, libtest};
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = LibtestReader { complete: true, ..LibtestReader::default() };
@@ -39,14 +40,12 @@ impl LibtestReader {
         if let Some(target) = target_line(text) {
             self.die();
             self.target = target;
-        } else if let Some(announced) = announcement(text) {
+        } else if let Some(announced) = libtest::announcement(text) {
             // A block inside a block is printed by a test; the outer one is still open.
             if self.block.is_none() {
                 self.block = Some(OutputBlock { announced, ..OutputBlock::default() });
             }
-        } else if text.contains("error: test failed, to rerun pass")
-            || text.contains("error: doctest failed, to rerun pass")
-        {
+        } else if libtest::is_failed_target(text) {
             self.die();
             self.failed_targets += 1;
         } else if is_build_error(text) {
@@ -54,7 +53,7 @@ impl LibtestReader {
         } else if text.starts_with("error: ") && text.ends_with(':') && text.contains(" target") {
             self.went_on = true;
         } else if let Some(block) = &mut self.block {
-            if let Some(counts) = text.strip_prefix("test result: ").and_then(read_result) {
+            if let Some((counts, _)) = text.strip_prefix("test result: ").and_then(libtest::result) {
                 if counts.total() == block.announced {
                     self.close(counts);
                 }
@@ -148,11 +147,6 @@ fn target_line(text: &str) -> Option<String> {
     Some(format!("{source} {name}").trim_start().to_owned())
 }
 
-fn announcement(text: &str) -> Option<u32> {
-    let (number, word) = text.strip_prefix("running ")?.split_once(' ')?;
-    matches!(word, "test" | "tests").then(|| number.parse().ok()).flatten()
-}
-
 fn is_build_error(text: &str) -> bool {
     let starts = [
         "error: could not compile",
@@ -165,19 +159,8 @@ fn is_build_error(text: &str) -> bool {
     starts.iter().any(|it| text.starts_with(it))
 }
 
-fn read_result(text: &str) -> Option<SummaryCounts> {
-    let (_, numbers) = text.split_once(". ")?;
-    let numbers = numbers.split_once("; finished in").map_or(numbers, |(it, _)| it);
-    let numbers = amounts(numbers, ";")?;
-    Some(SummaryCounts {
-        passed: amount_of(&numbers, &["passed", "measured"]),
-        failed: amount_of(&numbers, &["failed"]),
-        skipped: amount_of(&numbers, &["ignored"]),
-    })
-}
-
 fn test_line(text: &str) -> Option<(String, TestOutcome)> {
-    let (name, outcome) = text.strip_prefix("test ")?.split_once(" ... ")?;
+    let (name, outcome) = libtest::test(text)?;
     let outcome = match outcome.split([' ', ',']).next()? {
         "ok" | "bench:" => TestOutcome::Passed,
         "FAILED" => TestOutcome::Failed,
@@ -188,8 +171,6 @@ fn test_line(text: &str) -> Option<(String, TestOutcome)> {
 }
 
 fn without_line_number(name: &str) -> String {
-    let remarks = [" - should panic", " - compile fail", " - compile"];
-    let name = remarks.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name);
     match name.rsplit_once(" (line ") {
         Some((before, number)) if number.strip_suffix(')').is_some_and(|it| it.parse::<u32>().is_ok()) => {
             before.to_owned()

@@ -2,8 +2,10 @@
 //! suites, up to `N passing`, and the failures listed behind it. Reporters without ticks (dot) give
 //! the failures only.
 
-use super::{RunnerResult, SummaryCounts, indentation, without_duration};
+use super::{RunnerResult, indentation, named_or_failed};
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::mocha::{amount, numbered, passing};
+use crate::proof::results::runner_lines::{SummaryCounts, without_duration};
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = MochaReader::default();
@@ -97,14 +99,10 @@ impl MochaReader {
 
     fn close(&mut self) {
         let Some(summary) = self.summary.take() else { return };
-        let mut session = std::mem::take(&mut self.session);
-        let failures = std::mem::take(&mut self.failures);
-        if SummaryCounts::of(&session) != summary {
-            session = failures.into_iter().map(|it| (it, TestOutcome::Failed)).collect();
-        }
+        let (session, failures) = (std::mem::take(&mut self.session), std::mem::take(&mut self.failures));
         self.any = true;
         self.counts = self.counts.plus(summary);
-        self.tests.extend(session);
+        self.tests.extend(named_or_failed(session, failures, summary));
         (self.listing_failures, self.title) = (false, None);
         self.open.clear();
     }
@@ -121,21 +119,4 @@ fn mark(line: &str) -> Option<(&str, TestOutcome)> {
         _ => return None,
     };
     Some((without_duration(title), outcome))
-}
-
-/// Reads `1) title`.
-fn numbered(line: &str) -> Option<&str> {
-    let (number, title) = line.split_once(") ")?;
-    number.parse::<u32>().ok().map(|_| title)
-}
-
-/// Reads `  3 passing (4ms)`.
-fn passing(text: &str) -> Option<u32> {
-    let (number, time) = text.strip_prefix("  ")?.split_once(" passing (")?;
-    time.ends_with(')').then(|| number.parse().ok()).flatten()
-}
-
-fn amount(text: &str, word: &str) -> Option<u32> {
-    let (number, found) = text.strip_prefix("  ")?.split_once(' ')?;
-    (found == word).then(|| number.parse().ok()).flatten()
 }

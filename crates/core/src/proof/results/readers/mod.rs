@@ -20,6 +20,7 @@ mod vitest;
 
 use crate::proof::results::environment::IdFile;
 use crate::proof::results::ids::{Exit, IDS_LIMIT, NAME_LIMIT, NamedTests, Results, TestOutcome};
+use crate::proof::results::runner_lines::SummaryCounts;
 use crate::workflow::model::CountFormat;
 use std::collections::BTreeMap;
 
@@ -30,14 +31,6 @@ struct RunnerResult {
     counts: SummaryCounts,
     complete: bool,
     build_failed: bool,
-}
-
-/// Numbers as the runner's summary gives them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct SummaryCounts {
-    passed: u32,
-    failed: u32,
-    skipped: u32,
 }
 
 /// Reads the results of one run of one check. `output` is everything it printed, standard output
@@ -131,18 +124,19 @@ impl SummaryCounts {
             TestOutcome::Skipped => self.skipped += 1,
         }
     }
+}
 
-    fn total(self) -> u32 {
-        self.passed.saturating_add(self.failed).saturating_add(self.skipped)
+/// Returns the tests that a session named one by one; where they do not add up to its summary, because the output
+/// is short or torn, only those that it lists as failed.
+fn named_or_failed(
+    session: Vec<(String, TestOutcome)>,
+    failures: impl IntoIterator<Item = String>,
+    summary: SummaryCounts,
+) -> Vec<(String, TestOutcome)> {
+    if SummaryCounts::of(&session) == summary {
+        return session;
     }
-
-    fn plus(self, other: SummaryCounts) -> SummaryCounts {
-        SummaryCounts {
-            passed: self.passed.saturating_add(other.passed),
-            failed: self.failed.saturating_add(other.failed),
-            skipped: self.skipped.saturating_add(other.skipped),
-        }
-    }
+    failures.into_iter().map(|it| (it, TestOutcome::Failed)).collect()
 }
 
 fn shortened(mut name: String) -> String {
@@ -151,40 +145,6 @@ fn shortened(mut name: String) -> String {
         name.truncate(end);
     }
     name
-}
-
-/// Reads `3 passed, 1 failed` into amounts by word, or nothing if a part is no number and word.
-fn amounts<'a>(text: &'a str, separator: &str) -> Option<Vec<(u32, &'a str)>> {
-    let parts = text.split(separator).map(str::trim).filter(|it| !it.is_empty());
-    parts
-        .map(|it| {
-            let (number, word) = it.split_once(' ')?;
-            Some((number.parse().ok()?, word.trim()))
-        })
-        .collect()
-}
-
-fn amount_of(amounts: &[(u32, &str)], words: &[&str]) -> u32 {
-    amounts.iter().filter(|(_, word)| words.contains(word)).map(|(number, _)| number).sum()
-}
-
-/// Takes a duration off the end of a title: `adds (3 ms)`, `adds (1.07ms)`, `adds 12ms`.
-fn without_duration(title: &str) -> &str {
-    let is_time = |it: &str| {
-        let number = it.strip_suffix("ms").or_else(|| it.strip_suffix('s')).or_else(|| it.strip_suffix('m'));
-        number.is_some_and(|it| {
-            let it = it.trim_end();
-            !it.is_empty() && it.chars().all(|it| it.is_ascii_digit() || it == '.')
-        })
-    };
-    let title = title.trim_end();
-    if let Some((before, time)) = title.strip_suffix(')').and_then(|it| it.rsplit_once(" (")) {
-        return if is_time(time) { before.trim_end() } else { title };
-    }
-    match title.rsplit_once([' ', '\u{a0}']) {
-        Some((before, time)) if is_time(time) => before.trim_end(),
-        Some(_) | None => title,
-    }
 }
 
 fn indentation(line: &str) -> usize {

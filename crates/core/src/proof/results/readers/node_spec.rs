@@ -1,8 +1,9 @@
 //! Reads the `spec` reporter of node's test runner: ticks and crosses, indented by suite, up to the
 //! `ℹ tests N` summary; what follows it repeats the failures.
 
-use super::{RunnerResult, SummaryCounts, indentation, without_duration};
+use super::{RunnerResult, indentation};
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::{SummaryCounts, without_duration};
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = NodeSpecReader { complete: true, ..NodeSpecReader::default() };

@@ -2,9 +2,11 @@
 //! one check overwrite each other's file, so then the text counts. The text names every test with
 //! `-v` or `-rA`, by default only the failing ones. An expected failure counts as skipped.
 
-use super::{RunnerResult, SummaryCounts, amounts, junit};
+use super::{RunnerResult, junit};
 use crate::proof::results::environment::{IdFile, PYTEST_FILE};
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::pytest::{banner, closing};
+use crate::proof::results::runner_lines::{self, SummaryCounts};
 use std::collections::BTreeMap;
 
 pub(super) fn read(lines: &[&str], files: &[IdFile]) -> Option<RunnerResult> {
@@ -96,7 +98,7 @@ impl PytestReader {
     }
 
     fn read_closing(&mut self, text: &str) {
-        let Some(counts) = closing_line(text) else { return };
+        let Some(counts) = closing(text) else { return };
         self.closing = Some(counts);
         // Without a banner nothing else tells one session from the next.
         if self.width.is_none() && self.section != PytestSection::Captured {
@@ -136,11 +138,6 @@ fn note(names: &mut BTreeMap<String, TestOutcome>, name: &str, outcome: TestOutc
     }
 }
 
-fn banner(text: &str) -> Option<&str> {
-    let title = text.strip_prefix('=')?.strip_suffix('=')?.trim_matches('=');
-    title.strip_prefix(' ')?.strip_suffix(' ')
-}
-
 /// `ERROR tests/test_a.py`, without a test: the file could not be imported.
 fn uncollected(text: &str) -> bool {
     text.strip_prefix("ERROR ").is_some_and(|it| !it.split(" - ").next().unwrap_or(it).contains("::"))
@@ -150,27 +147,10 @@ fn is_stop(text: &str) -> bool {
     text.starts_with("!!!!") && (text.contains("stopping after") || text.contains("Interrupted"))
 }
 
-/// Reads `FAILED tests/test_calc.py::test_bad - AssertionError`.
+/// A line of the short summary that names a test.
 fn summary_entry(text: &str) -> Option<(&str, TestOutcome)> {
-    let (word, rest) = text.split_once(' ')?;
-    let (rest, outcome) = match word {
-        "PASSED" | "XPASS" => (rest, TestOutcome::Passed),
-        "FAILED" | "ERROR" => (rest, TestOutcome::Failed),
-        "XFAIL" => (rest, TestOutcome::Skipped),
-        // The parameters of a subtest may hold spaces: `SUBFAILED(i=1, j=2) test_a.py::test_b`.
-        _ if word.starts_with("SUBFAILED") => {
-            (text.split_once([')', ']'])?.1.trim_start(), TestOutcome::Failed)
-        }
-        _ => return None,
-    };
-    // Parameters may hold the separator too, so those in brackets are read to their end first.
-    let separator = rest.find(" - ").unwrap_or(rest.len());
-    let end = match rest.find('[').filter(|it| *it < separator) {
-        Some(open) => rest[open..].find("] - ").map_or(rest.len(), |it| open + it + 1),
-        None => separator,
-    };
-    let name = rest[..end].trim_end();
-    name.contains("::").then_some((name, outcome))
+    let (word, name) = runner_lines::pytest::summary_entry(text)?;
+    Some((name, progress_word(word)?)).filter(|(name, _)| name.contains("::"))
 }
 
 /// Reads `tests/test_calc.py::test_add PASSED [ 10%]`, and xdist's `[gw0] [ 10%] PASSED name`.
@@ -197,27 +177,4 @@ fn progress_word(word: &str) -> Option<TestOutcome> {
         "XFAIL" | "SKIPPED" => Some(TestOutcome::Skipped),
         _ => None,
     }
-}
-
-/// Reads `3 failed, 5 passed, 1 error in 0.07s` into numbers and errors.
-fn closing_line(text: &str) -> Option<(SummaryCounts, u32)> {
-    let (numbers, time) = text.rsplit_once(" in ")?;
-    let time = time.split(' ').next()?.strip_suffix('s')?;
-    time.parse::<f64>().ok()?;
-    if numbers == "no tests ran" {
-        return Some((SummaryCounts::default(), 0));
-    }
-    let numbers = amounts(numbers, ",")?;
-    let amount = |words: &[&str]| super::amount_of(&numbers, words);
-    let known = ["passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed", "deselected"];
-    if !numbers.iter().any(|(_, word)| known.contains(word)) {
-        return None;
-    }
-    let errors = amount(&["error", "errors"]);
-    let counts = SummaryCounts {
-        passed: amount(&["passed", "xpassed"]),
-        failed: amount(&["failed"]) + errors,
-        skipped: amount(&["skipped", "xfailed"]),
-    };
-    Some((counts, errors))
 }

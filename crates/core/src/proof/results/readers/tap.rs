@@ -3,8 +3,9 @@
 //! out. Node reports a file without tests as a passing test named by its path, and one that does not
 //! load as a failing one: neither is a test. TODO counts as skipped.
 
-use super::{RunnerResult, SummaryCounts, indentation};
+use super::{RunnerResult, indentation};
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::SummaryCounts;
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = TapReader::default();

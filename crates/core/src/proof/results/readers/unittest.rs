@@ -3,12 +3,13 @@
 //! writes `test_add (module.Class)`, later ones `test_add (module.Class.test_add)`: the id is the
 //! dotted path. An expected failure counts as skipped, because it demands nothing of the code.
 
-use super::{RunnerResult, SummaryCounts};
+use super::RunnerResult;
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::SummaryCounts;
+use crate::proof::results::runner_lines::unittest::{
+    UnittestEnd, conclusion, is_fixture, is_rule, ran as ran_line,
+};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The rules between failures, and above the summary.
-const RULE_WIDTH: usize = 70;
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut all = RunnerResult { complete: true, ..RunnerResult::default() };
@@ -17,10 +18,9 @@ pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut any = false;
     let mut after_rule = false;
     for text in lines {
-        let is_rule = |of: char| text.len() == RULE_WIDTH && text.chars().all(|it| it == of);
-        if is_rule('-') || is_rule('=') {
-            after_rule = is_rule('-');
-            session.in_failures |= is_rule('=');
+        if is_rule(text, '-') || is_rule(text, '=') {
+            after_rule = is_rule(text, '-');
+            session.in_failures |= is_rule(text, '=');
             continue;
         }
         // Without the rule above it, such a line was printed by a test.
@@ -73,7 +73,7 @@ impl UnittestSession {
         }
     }
 
-    fn close(mut self, ran: u32, numbers: &Conclusion) -> RunnerResult {
+    fn close(mut self, ran: u32, numbers: &UnittestEnd) -> RunnerResult {
         for name in &self.failed {
             self.listed.insert(name.clone(), TestOutcome::Failed);
         }
@@ -86,31 +86,6 @@ impl UnittestSession {
         let tests = self.listed.into_iter().collect();
         RunnerResult { tests, counts, complete: true, build_failed: self.import_failed }
     }
-}
-
-struct Conclusion {
-    is_failure: bool,
-    skipped: u32,
-}
-
-fn ran_line(text: &str) -> Option<u32> {
-    let (number, rest) = text.strip_prefix("Ran ")?.split_once(" test")?;
-    rest.contains(" in ").then(|| number.parse().ok()).flatten()
-}
-
-/// Reads `OK (skipped=1)`, `FAILED (failures=2, errors=1)` and `NO TESTS RAN`.
-fn conclusion(text: &str) -> Option<Conclusion> {
-    let (word, numbers) = text.split_once(" (").unwrap_or((text, ""));
-    let is_failure = match word {
-        "OK" | "NO TESTS RAN" => false,
-        "FAILED" => true,
-        _ => return None,
-    };
-    let amount = |word: &str| {
-        let part = numbers.trim_end_matches(')').split(", ").find_map(|it| it.strip_prefix(word));
-        part.and_then(|it| it.parse::<u32>().ok()).unwrap_or(0)
-    };
-    Some(Conclusion { is_failure, skipped: amount("skipped=") + amount("expected failures=") })
 }
 
 /// Reads the heading of a failure: `FAIL: test_bad (tests.test_calc.TestCalc.test_bad) (i=1)`.
@@ -134,11 +109,6 @@ fn dotted(text: &str) -> Option<String> {
     }
     let already = path.strip_suffix(method).is_some_and(|it| it.ends_with('.'));
     Some(if already { path.to_owned() } else { format!("{path}.{method}") })
-}
-
-fn is_fixture(name: &str) -> bool {
-    let method = name.rsplit('.').next().unwrap_or(name);
-    matches!(method, "setUpClass" | "tearDownClass" | "setUpModule" | "tearDownModule")
 }
 
 fn outcome_word(text: &str) -> Option<TestOutcome> {

@@ -1,8 +1,9 @@
 //! Reads vitest: with the verbose reporter every test has a line with its file and titles; by
 //! default only the failures have one, behind `FAIL`, and the rest is a number.
 
-use super::{RunnerResult, SummaryCounts, amount_of, amounts, without_duration};
+use super::{RunnerResult, named_or_failed};
 use crate::proof::results::ids::TestOutcome;
+use crate::proof::results::runner_lines::{SummaryCounts, vitest, without_duration};
 use std::collections::BTreeSet;
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
@@ -34,7 +35,7 @@ impl VitestReader {
         } else if line.starts_with("Test Files ") {
             self.after_files = true;
         } else if let (true, Some(numbers)) = (self.after_files, line.strip_prefix("Tests ")) {
-            self.summary = read_numbers(numbers).or(self.summary);
+            self.summary = vitest::numbers(numbers).or(self.summary);
         } else if line.starts_with("No test files found, exiting with code ") {
             self.summary = Some(SummaryCounts::default());
         } else if let Some(title) = text.strip_prefix(" FAIL ") {
@@ -50,12 +51,8 @@ impl VitestReader {
 
     fn close(&mut self) {
         let Some(counts) = self.summary.take() else { return };
-        let mut session = std::mem::take(&mut self.session);
-        let failures = std::mem::take(&mut self.failures);
-        if SummaryCounts::of(&session) != counts {
-            session = failures.into_iter().map(|it| (it, TestOutcome::Failed)).collect();
-        }
-        self.tests.extend(session);
+        let (session, failures) = (std::mem::take(&mut self.session), std::mem::take(&mut self.failures));
+        self.tests.extend(named_or_failed(session, failures, counts));
         self.counts = self.counts.plus(counts);
         (self.any, self.after_files) = (true, false);
     }
@@ -70,21 +67,4 @@ fn mark(line: &str) -> Option<(&str, TestOutcome)> {
         _ => return None,
     };
     Some((without_duration(title), outcome))
-}
-
-/// Reads `1 failed | 2 passed | 1 skipped (4)`, and `no tests`.
-fn read_numbers(text: &str) -> Option<SummaryCounts> {
-    let text = text.trim();
-    if text == "no tests" {
-        return Some(SummaryCounts::default());
-    }
-    let (numbers, total) = text.rsplit_once(" (")?;
-    let numbers = amounts(numbers, "|")?;
-    let counts = SummaryCounts {
-        passed: amount_of(&numbers, &["passed"]),
-        failed: amount_of(&numbers, &["failed"]),
-        skipped: amount_of(&numbers, &["skipped", "todo", "expected fail"]),
-    };
-    let total: u32 = total.strip_suffix(')')?.parse().ok()?;
-    (counts.total() == total).then_some(counts)
 }

@@ -58,7 +58,7 @@ fn strongest(terms: &[Term], decisive: Truth, lookup: Lookup) -> Truth {
     result
 }
 
-/// Returns `None` for values of unlike kinds, and for the order of booleans, which nobody means.
+/// Returns `None` for values of different types, and for the order of booleans, which nobody means.
 fn compare(left: &Value, comparison: Comparison, right: &Value) -> Option<bool> {
     let ordering = match (left, right) {
         (Value::Bool(left), Value::Bool(right)) => {
@@ -129,7 +129,7 @@ fn describe(term: &Term, wanted: Truth, source: &str, lookup: Lookup) -> String 
     match (values.is_empty(), clash(term, lookup)) {
         (true, _) => format!("{shown}: never so"),
         (false, false) => format!("{shown}: {}", values.join(", ")),
-        (false, true) => format!("{shown}: {}: values of unlike kinds", values.join(", ")),
+        (false, true) => format!("{shown}: {}: values of different types", values.join(", ")),
     }
 }
 

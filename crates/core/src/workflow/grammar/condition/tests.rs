@@ -90,7 +90,7 @@ fn explains_what_keeps_it_from_being_true() {
     assert_eq!(explain("!yes && !(two == 2)"), ["!yes: yes is true", "!(two == 2): two is 2"]);
     assert_eq!(explain("!(yes && two > 1)"), ["!yes: yes is true", "!(two > 1): two is 2"]);
     assert_eq!(explain("!(no || yes)"), ["!yes: yes is true"]);
-    assert_eq!(explain("verdict == 1"), ["verdict == 1: verdict is \"REJECT\": values of unlike kinds"]);
+    assert_eq!(explain("verdict == 1"), ["verdict == 1: verdict is \"REJECT\": values of different types"]);
     assert_eq!(explain("two > 5 || two > 5"), ["two > 5: two is 2"]);
     assert_eq!(explain("(two > 5) && (yes)"), ["two > 5: two is 2"]);
     assert_eq!(explain("false"), ["false: never so"]);

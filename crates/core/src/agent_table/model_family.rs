@@ -1,8 +1,8 @@
 //! Whether two names mean the same model: a full id, an alias and a dated release of one model are one
-//! family. Claude's names say theirs in a word; other names are compared without provider and date.
+//! family. Where an agent's row says which words name a family, a word is enough; other names are compared
+//! without provider and date.
 
-/// Words that name a family of Claude's models wherever they stand.
-const WORDS: [&str; 4] = ["opus", "sonnet", "haiku", "fable"];
+use crate::agent_table::built_in::BUILT_IN;
 
 /// Endings that name a release of a model and not another model.
 const RELEASES: [&str; 5] = ["latest", "preview", "exp", "experimental", "stable"];
@@ -17,9 +17,8 @@ fn family(model: &str) -> String {
     // `provider/model`, and `model[1m]` for a larger context.
     let name = model.rsplit('/').next().unwrap_or(&model);
     let name = name.split('[').next().unwrap_or(name);
-    if let Some(word) =
-        WORDS.iter().find(|word| name.split(|it: char| !it.is_alphanumeric()).any(|it| it == **word))
-    {
+    let is_in_name = |word: &&&str| name.split(|it: char| !it.is_alphanumeric()).any(|it| it == **word);
+    if let Some(word) = BUILT_IN.iter().flat_map(|it| it.family_words).find(is_in_name) {
         return (*word).to_owned();
     }
     let mut parts: Vec<&str> = name.split(['-', '@', ':']).filter(|it| !it.is_empty()).collect();

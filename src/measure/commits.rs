@@ -1,0 +1,137 @@
+//! Commits as evidence of work: those that a call made, and those that all calls on the current item made.
+//! Records are no work, and neither are commits that leave everything as it was.
+
+use super::differences::glob;
+use crate::tree::changes;
+use crate::tree::git::GitError;
+use crate::tree::pinned::Pinned;
+use globset::GlobMatcher;
+use loop_core::engine::Item;
+use loop_core::facts::FactName;
+use loop_core::workflow::model::Protocol;
+use loop_store::run::Run;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The commits that show work.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkCommits {
+    /// How many the call made.
+    pub(crate) count: u64,
+    /// Their names, newest first, where somebody asks for them.
+    pub(crate) made: Vec<String>,
+    /// Those of earlier calls on the same item, newest first.
+    pub(crate) earlier: Vec<String>,
+    /// How many the item has.
+    pub(crate) of_item: u64,
+}
+
+/// Returns the commits of work between two commits, and those that the item had before.
+pub(crate) fn of_work(
+    pinned: &Pinned,
+    run: &Run,
+    from: Option<&str>,
+    to: Option<&str>,
+) -> Result<WorkCommits, GitError> {
+    let work = WorkFilter::of(run);
+    if !is_named(run) {
+        let count = changes::commits_between(pinned, from, to)?;
+        return Ok(WorkCommits { count, of_item: count, ..WorkCommits::default() });
+    }
+    let written: Vec<(String, Vec<PathBuf>)> =
+        changes::commits_with_paths(pinned, from, to)?.into_iter().filter(|it| work.is_in(&it.1)).collect();
+    let names = || written.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
+    // Commits that leave everything as it was do not count: rewritten, empty, or taken back.
+    let made = match from.zip(to) {
+        Some((from, to)) if !work.differs(pinned, from, to, None)? => Vec::new(),
+        Some(_) | None => names(),
+    };
+    let count = made.len() as u64;
+    let item = run.state.item.as_ref().map(|it| it.id.as_str()).unwrap_or_default();
+    let known = run.state.commits_of_item(item);
+    let Some((oldest, to)) = known.first().zip(to) else {
+        return Ok(WorkCommits { count, of_item: count, made, earlier: Vec::new() });
+    };
+    let mut earlier = Vec::new();
+    let mut touched: BTreeSet<PathBuf> = written.iter().flat_map(|it| it.1.iter().cloned()).collect();
+    for commit in known.iter().rev().filter(|it| written.iter().all(|new| new.0 != **it)) {
+        if changes::is_ancestor(&pinned.repository, commit, to)? {
+            touched.extend(changes::paths_of(pinned, commit)?);
+            earlier.push(commit.clone());
+        }
+    }
+    // The item began before its first commit, whether that still stands or was rewritten.
+    let stands = match changes::parent(pinned, oldest)? {
+        Some(base) => work.differs(pinned, &base, to, Some(&touched))?,
+        None => true,
+    };
+    Ok(match stands {
+        true => {
+            WorkCommits { count, of_item: (written.len() + earlier.len()) as u64, made: names(), earlier }
+        }
+        false => WorkCommits { count, of_item: 0, made, earlier: Vec::new() },
+    })
+}
+
+/// Returns the commits of a call that nobody judges, for those on the same item that follow.
+pub(crate) fn of_unjudged_call(
+    pinned: &Pinned,
+    run: &Run,
+    from: Option<&str>,
+    to: Option<&str>,
+) -> Result<Vec<String>, GitError> {
+    if run.state.baseline.is_none() || !is_named(run) {
+        return Ok(Vec::new());
+    }
+    Ok(of_work(pinned, run, from, to)?.made)
+}
+
+/// Whether somebody asks for the names of commits: a report that has to name one, or a rule about items.
+fn is_named(run: &Run) -> bool {
+    let phase = &run.workflow.phases[run.state.phase];
+    let has_records = run.workflow.items.as_ref().is_some_and(|it| !it.bookkeeping.is_empty());
+    has_records || phase.report == Protocol::ExitSignal || phase.asks_for(FactName::ItemCommits.name())
+}
+
+/// Files that are records and no work.
+pub(super) fn bookkeeping(run: &Run) -> Vec<GlobMatcher> {
+    run.workflow.items.iter().flat_map(|it| &it.bookkeeping).filter_map(|it| glob(it)).collect()
+}
+
+/// Tells work from records.
+struct WorkFilter {
+    records: Vec<GlobMatcher>,
+    /// The item is about nothing but records, so they are its work.
+    is_only_records: bool,
+}
+
+impl WorkFilter {
+    fn of(run: &Run) -> WorkFilter {
+        let records = bookkeeping(run);
+        let files = run.state.item.as_ref().map(|it: &Item| it.files.as_slice()).unwrap_or_default();
+        let is_record = |path: &String| records.iter().any(|it| it.is_match(path));
+        let is_only_records = !files.is_empty() && files.iter().all(is_record);
+        WorkFilter { records, is_only_records }
+    }
+
+    fn is_work(&self, path: &Path) -> bool {
+        self.is_only_records || !self.records.iter().any(|it| it.is_match(path))
+    }
+
+    fn is_in(&self, paths: &[PathBuf]) -> bool {
+        self.is_only_records || paths.iter().any(|it| self.is_work(it))
+    }
+
+    /// Whether work differs between two commits, in these paths alone where some are given.
+    fn differs(
+        &self,
+        pinned: &Pinned,
+        from: &str,
+        to: &str,
+        paths: Option<&BTreeSet<PathBuf>>,
+    ) -> Result<bool, GitError> {
+        let is_asked = |it: &Path| paths.is_none_or(|paths| paths.contains(it));
+        let changed = changes::changes(pinned, from, to)?;
+        Ok(changed.iter().any(|it| is_asked(&it.path) && self.is_work(&it.path)))
+    }
+}
