@@ -204,7 +204,7 @@ fn bp16_the_environment_names_the_place() {
     let sandbox = Scripted::with_lines();
     let mut command = sandbox.driving_lines(&[]);
     let output = command.env("PRP_SESSION_DIR", sandbox.path("x")).output().expect("started");
-    assert!(output.status.success());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut names: Vec<String> = std::fs::read_dir(sandbox.path("x"))
         .expect("a folder")
         .flatten()

@@ -12,13 +12,15 @@ use crate::tree::git::{Git, GitError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Programs of this size are scripts. Their text is hashed, because version managers rewrite them
-/// with the same text; larger ones are known by what the kernel says about them.
+/// Scripts of this size are hashed, because version managers rewrite them with the same text; other programs
+/// are known by what the kernel says about them.
 const SCRIPT_MOST: u64 = 64 << 10;
+
+const SCRIPT_START: [u8; 2] = *b"#!";
 
 /// A folder in PATH with more entries is no folder of programs.
 const PROGRAMS_MOST: usize = 20_000;
@@ -105,7 +107,10 @@ impl OpeningConditions {
                 continue;
             }
             // What lies in the tree is the tree's, or is borrowed with its folder.
-            let programs = if folder.starts_with(tree) { BTreeMap::new() } else { programs(&folder) };
+            let programs = match folder.starts_with(tree) {
+                true => BTreeMap::new(),
+                false => seen_before(&folder, &entries, tree).unwrap_or_else(|| programs(&folder)),
+            };
             entries.push(PathEntry { folder, programs });
         }
         let text = |name: &str| std::env::var(name).ok();
@@ -180,6 +185,14 @@ impl PathProgram {
     }
 }
 
+/// On most systems `/bin` is a link to `/usr/bin`, and both are in PATH.
+fn seen_before(folder: &Path, entries: &[PathEntry], tree: &Path) -> Option<BTreeMap<String, PathProgram>> {
+    let real = folder.canonicalize().ok()?;
+    let mut outside = entries.iter().filter(|it| !it.folder.starts_with(tree));
+    let same = outside.find(|it| it.folder.canonicalize().is_ok_and(|it| it == real))?;
+    Some(same.programs.clone())
+}
+
 fn programs(folder: &Path) -> BTreeMap<String, PathProgram> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
     let programs = entries.filter_map(|it| {
@@ -207,8 +220,18 @@ fn stamp(path: &Path) -> Option<(String, u64)> {
     Some((format!("{link}|{}", files::stamp(&found)), found.len()))
 }
 
+/// Returns the hash of a script's text.
 fn text(path: &Path, length: u64) -> Option<String> {
-    if length <= SCRIPT_MOST { files::hash_file(path).ok().map(|it| it[..32].to_owned()) } else { None }
+    if SCRIPT_MOST < length {
+        return None;
+    }
+    let mut script = loop_base::files::open(path).ok()?;
+    let mut start = [0; SCRIPT_START.len()];
+    script.read_exact(&mut start).ok()?;
+    (start == SCRIPT_START).then_some(())?;
+    let mut text = start.to_vec();
+    script.take(SCRIPT_MOST).read_to_end(&mut text).ok()?;
+    Some(files::hash(&text)[..32].to_owned())
 }
 
 pub(crate) fn cargo_home(home: &Path) -> PathBuf {
