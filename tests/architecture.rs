@@ -25,7 +25,8 @@ fn code(path: &Path, text: &str) -> String {
     if path.components().any(|it| TESTS.iter().any(|name| it.as_os_str() == *name)) {
         return String::new();
     }
-    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    // A module of tests at the end of the file; one with a file of its own is only declared.
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     text.lines().filter(|it| !it.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
@@ -229,6 +230,18 @@ fn named_behind(code: &str, head: &str) -> Vec<String> {
     found
 }
 
+/// What the door of a room hands on from its files, by name: `pub use context::Context` is used as
+/// `crate::cli::Context`, and is a use of `context` all the same.
+fn handed_on(door: &str, files: &BTreeSet<String>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for file in files {
+        for name in named_behind(door, &format!("use {file}::")) {
+            found.insert(name, file.clone());
+        }
+    }
+    found
+}
+
 /// A folder and every folder with code below it: each is a room of its own.
 fn folders(top: &Path) -> Vec<String> {
     let mut found = vec![top.display().to_string()];
@@ -273,6 +286,9 @@ fn the_files_of_a_room_form_no_cycle() {
             first.trim_end_matches(".rs").to_owned()
         };
         let names: BTreeSet<String> = files.iter().map(|(path, _)| file(path)).collect();
+        let is_door = |path: &Path| ["mod.rs", "lib.rs"].iter().any(|it| path == Path::new(room).join(it));
+        let door = files.iter().find(|(path, _)| is_door(path)).map(|(path, text)| code(path, text));
+        let handed_on = handed_on(&door.unwrap_or_default(), &names);
         let head = module_path(room);
         for (path, text) in &files {
             let own = file(path);
@@ -283,6 +299,7 @@ fn the_files_of_a_room_form_no_cycle() {
             let depth = path.strip_prefix(room).expect("below the room").components().count();
             for head in [head.clone(), "super::".repeat(depth)] {
                 for name in named_behind(&code, &head) {
+                    let name = handed_on.get(&name).cloned().unwrap_or(name);
                     if names.contains(&name) && name != own {
                         uses.entry(own.clone()).or_default().insert(name);
                     }

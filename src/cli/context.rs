@@ -1,7 +1,7 @@
 //! What every command needs to know: how to say things, and where the request comes from.
 
 use super::Common;
-use super::terminal::{columns, rows};
+use super::terminal::{OutputFlags, RunOutput, columns, rows};
 use crate::config_folder::config_folder;
 use crate::desk::{Caller, CallerEnvironment, Note, Weight, read_agent_files};
 use loop_base::text::sanitise;
@@ -47,6 +47,11 @@ impl Context {
     /// Whether a person sits at both ends.
     pub(super) fn is_interactive(&self) -> bool {
         !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    /// Returns what says how a run goes on, in the way that was asked for.
+    pub(super) fn run_output(&self) -> RunOutput {
+        RunOutput::new(OutputFlags { json: self.json, quiet: self.quiet, verbose: self.verbose })
     }
 
     /// Says what the desk thinks a person may want to know.

@@ -17,7 +17,7 @@ mod tests;
 
 use formats::{cargo, go, jest, junit, mocha, nextest, pairs, pytest, tap, unittest, vitest};
 use loop_base::value::Value;
-use loop_core::workflow::model::CountFormat;
+use loop_core::proof::CountFormat;
 use std::collections::BTreeMap;
 use tally::{LogFinding, LogTally};
 

@@ -10,9 +10,10 @@ mod python;
 #[cfg(test)]
 mod tests;
 
+use loop_core::proof::CountFormat;
 pub(crate) use proposal::{CHECK_HELP, proposed_answer, proposed_flag};
 
-use loop_core::workflow::model::{CountFormat, TESTS_CHECK};
+use loop_core::workflow::model::TESTS_CHECK;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

@@ -21,7 +21,8 @@ fn a_hint_that_does_not_work_is_caught() {
         ("git log --oneline", true),
     ] {
         let caught = catch_unwind(AssertUnwindSafe(|| {
-            loop_harness::hints::follow(&sandbox, &["status"], 0, &format!("next: {hint}\n"));
+            let status = sandbox.command(&["status"]);
+            loop_harness::hints::follow(sandbox.root(), &status, 0, &format!("next: {hint}\n"));
         }));
         assert_eq!(caught.is_ok(), works, "{hint}");
     }

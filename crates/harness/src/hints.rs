@@ -8,7 +8,7 @@
 //! status that it came with is part of its kind, because the same words may work in one situation and
 //! fail in another.
 
-use crate::{Sandbox, processes, program, within};
+use crate::{processes, program, within};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -234,10 +234,11 @@ pub fn can_follow() -> bool {
     *CAN
 }
 
-/// Follows the hints in a text as if the program had printed it; kinds that were seen before too.
+/// Follows the hints in a text as if this command had printed it in the sandbox with this folder; kinds that were
+/// seen before too.
 #[track_caller]
-pub fn follow(sandbox: &Sandbox, typed: &[&str], code: i32, text: &str) {
-    let place = HintOrigin::of(sandbox.root(), &sandbox.command(typed)).expect("a command of the program");
+pub fn follow(root: &Path, command: &Command, code: i32, text: &str) {
+    let place = HintOrigin::of(root, command).expect("a command of the program");
     hints(text, "").iter().for_each(|it| place.paste(code, it));
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     if home.holder(&row.id).is_none() {
         return nobody(context, &home, &row, &workflow, &state);
     }
-    let output = RunOutput::new(context);
+    let output = context.run_output();
     let onlooker = output.onlooker();
     let seq = home.snapshot(&row.id)?.map_or(0, |it| it.seq);
     let mut follower = Follower {

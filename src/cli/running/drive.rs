@@ -89,7 +89,7 @@ fn drive(
     asking: &Ask,
     reach: Reach,
 ) -> anyhow::Result<u8> {
-    let output = RunOutput::new(context);
+    let output = context.run_output();
     output.greet(&opened.run.id, &opened.run.workflow);
     let OpenRun { home, run: of, place, .. } = &opened;
     let begins = plan_view::at_start(home, of, place, going);

@@ -7,7 +7,7 @@ use super::run::{TellOnce, answered, open, tell_next, tell_why};
 use crate::cli::context::Context;
 use crate::cli::hint;
 use crate::cli::setting_up::setup;
-use crate::cli::terminal::{RestingRun, RunOutput};
+use crate::cli::terminal::RestingRun;
 use crate::desk::{self, CarriedOutBy, Looked, NextStep, OpenReply, OpenRun, Refusal, load};
 use clap::Args;
 use loop_base::text::counted;
@@ -186,7 +186,7 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
             tells_next: true,
             more: &[],
         };
-        RunOutput::new(context).rest(&ended, exit);
+        context.run_output().rest(&ended, exit);
         return Ok(exit);
     };
     if context.json {

@@ -2,7 +2,7 @@
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
-use super::super::{Context, json};
+use super::super::json;
 use super::ask::{self, AnswerCheck, AskResult, Listen};
 use super::fit::{Ink, PaintedLine};
 use super::iterations::Iterations;
@@ -42,12 +42,20 @@ enum Manner {
     Live(Screen),
 }
 
+/// What was asked for by the flags of every command.
+#[derive(Clone, Copy)]
+pub(crate) struct OutputFlags {
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+    pub(crate) verbose: bool,
+}
+
 impl RunOutput {
-    pub(crate) fn new(context: &Context) -> RunOutput {
+    pub(crate) fn new(flags: OutputFlags) -> RunOutput {
         let is_terminal = std::io::stderr().is_terminal();
         let manner = match screen::abilities() {
-            _ if context.json => Manner::Json,
-            _ if context.quiet => Manner::Quiet,
+            _ if flags.json => Manner::Json,
+            _ if flags.quiet => Manner::Quiet,
             Some(in_colour) if is_terminal => Manner::Live(Screen::new(RunView::default(), in_colour)),
             Some(_) | None => Manner::Plain,
         };
@@ -56,7 +64,7 @@ impl RunOutput {
             told: Cell::new(0),
             resumed: RefCell::default(),
             iterations: RefCell::default(),
-            is_verbose: context.verbose,
+            is_verbose: flags.verbose,
         }
     }
 

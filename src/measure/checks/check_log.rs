@@ -2,7 +2,7 @@
 //! and prompts are shown. It takes constant memory, whatever the log's size.
 
 use crate::measure::counts::{CountReader, TestCounts};
-use loop_core::workflow::model::CountFormat;
+use loop_core::proof::CountFormat;
 use sha2::{Digest, Sha256};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;

@@ -3,7 +3,7 @@
 
 use super::{CountReader, TestCounts};
 use loop_base::value::Value;
-use loop_core::workflow::model::CountFormat;
+use loop_core::proof::CountFormat;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

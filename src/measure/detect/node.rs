@@ -2,7 +2,7 @@
 //! package manager whose lock file is there.
 
 use super::{DetectedCheck, Root, check, tests};
-use loop_core::workflow::model::CountFormat;
+use loop_core::proof::CountFormat;
 use serde_json::Value;
 
 const TYPE_SCRIPTS: [&str; 5] = ["typecheck", "type-check", "types", "check-types", "tsc"];

@@ -3,7 +3,7 @@
 //! Tools run in the project's own environment, as far as a lock file or a folder shows which.
 
 use super::{DetectedCheck, Root, check, tests};
-use loop_core::workflow::model::CountFormat;
+use loop_core::proof::CountFormat;
 
 /// More entries of a folder of tests are not looked at: a few tell the style of all.
 const NAMES_LIMIT: usize = 1000;

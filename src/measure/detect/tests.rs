@@ -1,5 +1,5 @@
 use super::{DetectedCheck, Root, detect, detect_with};
-use loop_core::workflow::model::CountFormat;
+use loop_core::proof::CountFormat;
 
 type Files = &'static [(&'static str, &'static str)];
 type Checks = &'static [(&'static str, &'static str, Option<&'static str>, &'static str)];

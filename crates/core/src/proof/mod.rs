@@ -42,6 +42,7 @@ pub(crate) use record::sentence::closing_sentence;
 pub use record::steps::{
     CanaryOutcome, NotRun, ProofStep, StepOutcome, StepRun, became_flaky, needs_repeat, nothing_ran,
 };
+pub use results::count_format::CountFormat;
 pub use results::environment::{IdFile, id_environment, id_files};
 pub use results::ids::{Exit, IdHash, NamedTests, Results, TestId, TestOutcome};
 pub use results::readers::read_results;

@@ -4,7 +4,6 @@
 
 mod agent;
 mod completion;
-mod count_format;
 mod error_class;
 mod finish;
 mod mode_name;
@@ -14,7 +13,6 @@ pub(crate) mod routes;
 
 pub use agent::{Agent, Model, Models, Permissions, Protocol};
 pub use completion::{CompletionRow, ShownKind};
-pub use count_format::CountFormat;
 pub use error_class::ErrorClass;
 pub use finish::{Finish, MergeBy, MergeRules, MergeThrough, Mirror, MirrorFormat, Ship};
 pub use mode_name::ModeName;
@@ -24,7 +22,7 @@ pub use phase::{
     SignalWord,
 };
 
-use crate::proof::Level;
+use crate::proof::{CountFormat, Level};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

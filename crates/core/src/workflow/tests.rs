@@ -1,11 +1,12 @@
 use super::completion;
 use super::model::{
-    BreakerLimits, Check, CountFormat, Fact, Next, Phase, Progress, Protocol, Signal, SignalWord, Window,
-    WindowThen, Workflow,
+    BreakerLimits, Check, Fact, Next, Phase, Progress, Protocol, Signal, SignalWord, Window, WindowThen,
+    Workflow,
 };
 use super::preset;
 use super::problem::Problem;
 use super::resolve::{LayerSource, Layers, Overrides, parse_length, resolve};
+use crate::proof::CountFormat;
 use std::path::Path;
 
 pub(super) fn no_files(path: &Path) -> Result<String, String> {

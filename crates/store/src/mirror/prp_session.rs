@@ -42,7 +42,7 @@ pub const FILES: [&str; 7] = [
 ];
 
 /// What `loop ship` adds to them.
-pub const SHIP_FILES: [&str; 4] =
+const SHIP_FILES: [&str; 4] =
     ["current-prp.txt", "preflight-result.json", "ship-config.json", "ship-result.json"];
 
 /// Where an imported session's own files lie in the folder of its run.
@@ -227,7 +227,7 @@ fn read(home: &Home, run: &str, workflow: &Workflow) -> Result<(History, Fresh),
 }
 
 /// Whether the files say what the run has come to, as far as one of them tells.
-pub fn is_current(workflow: &Workflow, state: &loop_core::engine::State) -> bool {
+pub(super) fn is_current(workflow: &Workflow, state: &loop_core::engine::State) -> bool {
     let Some(folder) = folder(workflow) else { return true };
     let all = ["circuit-breaker.json", "rate-limit.json", "metrics.json", LOG];
     let text = loop_base::files::text(&folder.join("loop-state.json")).unwrap_or_default();

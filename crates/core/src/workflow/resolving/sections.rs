@@ -1,10 +1,10 @@
 //! The sections whose meaning is only their defaults, each argued where it is not in the name. They
 //! are pure: file struct in, model out, nothing to go wrong.
 
-use crate::proof::Level;
+use crate::proof::{CountFormat, Level};
 use crate::workflow::model::{
-    Agent, Backoff, Check, CleanWhen, CountFormat, Finish, Input, InputKind, Limits, MINUTE, MergeRules,
-    Millis, Mirror, ProofRules, TESTS_CHECK, Window, WindowThen, WorkPlace, Workspace, context_bytes,
+    Agent, Backoff, Check, CleanWhen, Finish, Input, InputKind, Limits, MINUTE, MergeRules, Millis, Mirror,
+    ProofRules, TESTS_CHECK, Window, WindowThen, WorkPlace, Workspace, context_bytes,
 };
 use crate::workflow::syntax::file::{
     AgentFile, BackoffFile, CheckFile, FinishFile, InputFile, LimitsFile, MergeFile, MirrorFile, ProofFile,

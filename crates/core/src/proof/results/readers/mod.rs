@@ -18,10 +18,10 @@ mod tests;
 mod unittest;
 mod vitest;
 
+use crate::proof::results::count_format::CountFormat;
 use crate::proof::results::environment::IdFile;
 use crate::proof::results::ids::{Exit, IDS_LIMIT, NAME_LIMIT, NamedTests, Results, TestOutcome};
 use crate::proof::results::runner_lines::SummaryCounts;
-use crate::workflow::model::CountFormat;
 use std::collections::BTreeMap;
 
 /// What one reader found.

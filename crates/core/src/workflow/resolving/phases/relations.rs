@@ -1,9 +1,10 @@
 //! What phases have to do with each other: who counts the tests, bodies that repeat over items, and
 //! whether every way leads somewhere.
 
+use crate::proof::CountFormat;
 use crate::workflow::grammar::problem::Place;
 use crate::workflow::model::routes;
-use crate::workflow::model::{Check, CountFormat, Gate, Items, Phase, PhaseId};
+use crate::workflow::model::{Check, Gate, Items, Phase, PhaseId};
 use crate::workflow::resolving::context::Resolver;
 use crate::workflow::resolving::names::{self};
 use crate::workflow::syntax::phase_file::PhaseFile;

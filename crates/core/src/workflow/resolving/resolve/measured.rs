@@ -1,9 +1,10 @@
 //! What a workflow measures and repeats over: its checks, facts, items and skills.
 
 use crate::facts::{FactName, Supplier};
+use crate::proof::CountFormat;
 use crate::workflow::grammar::pattern;
 use crate::workflow::grammar::problem::{Place, suggest};
-use crate::workflow::model::{Check, CountFormat, Fact, Items, Phase, Skill};
+use crate::workflow::model::{Check, Fact, Items, Phase, Skill};
 use crate::workflow::resolving::context::{FOUND_CHECKS, Resolver};
 use crate::workflow::resolving::layers::Layers;
 use crate::workflow::resolving::names;
