@@ -6,6 +6,7 @@ use crate::config_folder::config_folder;
 use crate::desk::{Caller, CallerEnvironment, Note, Weight, read_agent_files};
 use loop_base::text::sanitise;
 use loop_store::Home;
+use loop_supervise::RUN_MARK;
 use loop_supervise::process_line::ProcessLine;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -112,7 +113,7 @@ fn environment(command: String) -> CallerEnvironment {
     CallerEnvironment {
         command,
         user: user_name(),
-        process_line: ProcessLine::look(std::env::var("LOOP_RUN").ok()),
+        process_line: ProcessLine::look(std::env::var(RUN_MARK).ok()),
         config,
         hourly_limit: std::env::var("BP_RATE_LIMIT_HOURLY").ok(),
         session_dir: folder("PRP_SESSION_DIR"),

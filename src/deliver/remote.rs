@@ -9,6 +9,7 @@ use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
 use loop_base::text::{counted, sanitise};
 use loop_store::run::Run;
+use loop_supervise::RUN_MARK;
 
 /// What could not be asked or done, in words.
 pub(crate) type RemoteResult<T> = Result<T, String>;
@@ -116,7 +117,7 @@ impl<'a> Remote<'a> {
 
     /// A hook of the repository knows by this that a run is pushing.
     fn marked(&self) -> Git {
-        self.git.with(vec![("LOOP_RUN", self.run.into())])
+        self.git.with(vec![(RUN_MARK, self.run.into())])
     }
 }
 

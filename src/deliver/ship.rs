@@ -23,6 +23,7 @@ use loop_core::proof::Level;
 use loop_core::workflow::model::Workflow;
 use loop_store::Row;
 use loop_store::mirror::{self, domain_memory, prp_session};
+use loop_supervise::RUN_MARK;
 use loop_supervise::foreground;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -271,7 +272,7 @@ impl CompletedWork {
     /// Programs that the repository's configuration names for reaching a remote may be an agent's: they
     /// carry the mark of the run, and the one at the other end is git's own.
     fn push(&self, remote: &str) -> Result<(), GitError> {
-        let marked = self.git.with(vec![("LOOP_RUN", self.row.id.clone().into())]);
+        let marked = self.git.with(vec![(RUN_MARK, self.row.id.clone().into())]);
         let name = format!("refs/heads/{}", self.names.branch);
         let branches = format!("{name}:{name}");
         let push = || marked.run(["push", "-q", "--receive-pack=git-receive-pack", "-u", remote, &branches]);

@@ -10,6 +10,7 @@ use crate::desk::{self, GuardedCommand, NextStep, Refusal, Stopped, refuse_agent
 use crate::hook::{self, Stop};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
+use loop_supervise::RUN_MARK;
 use loop_supervise::which::executable;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::Read;
@@ -132,7 +133,7 @@ fn warn(text: &str) {
 /// Returns what keeps the session going, or nothing.
 fn answer(context: &Context, timeout: Duration) -> anyhow::Result<Option<String>> {
     // An agent that we started ourselves has its own way to report.
-    if std::env::var_os("LOOP_RUN").is_some() {
+    if std::env::var_os(RUN_MARK).is_some() {
         return Ok(None);
     }
     let bytes = read_input()?;

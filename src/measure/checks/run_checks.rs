@@ -11,6 +11,7 @@ use loop_base::time::length;
 use loop_core::engine::{CheckOutcome, CheckResult, Tests, known_red};
 use loop_core::workflow::model::{Check, Millis};
 use loop_store::run::Run;
+use loop_supervise::RUN_MARK;
 use loop_supervise::protocol::{Bounds, EndReason, Order, OrderEnd, OrderKind};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
@@ -144,7 +145,7 @@ pub(crate) fn order(run_id: &str, stem: &str, command: &str, timeout: Millis, cw
         kind: OrderKind::Check,
         argv: ["sh", "-c", command].map(OsString::from).to_vec(),
         cwd: cwd.to_owned(),
-        env: child_environment(&[("LOOP_RUN", run_id), ("CI", "true")], &|_| true),
+        env: child_environment(&[(RUN_MARK, run_id), ("CI", "true")], &|_| true),
         stdin: String::new(),
         bounds,
     }

@@ -7,6 +7,7 @@ use crate::world::question_text;
 use crate::world::real::Host;
 use loop_core::engine::Event;
 use loop_store::run::Run;
+use loop_supervise::RUN_MARK;
 use loop_supervise::protocol::{Bounds, Order, OrderKind};
 use std::ffi::OsString;
 
@@ -31,7 +32,7 @@ impl Host<'_> {
             question.map(|it| question_text::whole(&run.workflow, &run.state, it)).unwrap_or_default();
         let set = [
             ("LOOP_QUESTION", question.as_str()),
-            ("LOOP_RUN", self.run_id.as_str()),
+            (RUN_MARK, self.run_id.as_str()),
             ("LOOP_STATUS", status),
             ("LOOP_REASON", reason),
             ("LOOP_NEXT_STEP", &next_step),

@@ -4,6 +4,7 @@
 //! before a pidfd of it is held and proven to be the process that was looked at.
 
 use crate::process::proc_stat::{Stat, descendants};
+use crate::process::run_mark::RUN_MARK;
 use crate::records::protocol::Survivor;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -23,11 +24,11 @@ const DEATH: Duration = Duration::from_secs(2);
 /// Open files held at a time, far below the usual limit of 1024.
 const AT_ONCE: usize = 128;
 
-/// Ends every process of this user whose environment says `LOOP_RUN=<run>`, and its descendants;
+/// Ends every process of this user that carries the mark of this run, and its descendants;
 /// returns those that could not be ended. Never touches this process or its ancestors. A live shim's
 /// call carries the mark too, so this is for runs that nobody holds.
 pub fn end_marked(run: &str) -> Vec<Survivor> {
-    let mark = format!("LOOP_RUN={run}");
+    let mark = format!("{RUN_MARK}={run}");
     let started = Instant::now();
     let mut immortal: HashSet<(i32, u64)> = HashSet::new();
     loop {
@@ -100,11 +101,11 @@ fn ends_before(pidfd: &OwnedFd, deadline: Instant) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::end_marked;
+    use super::{RUN_MARK, end_marked};
     use std::process::{Child, Command, Stdio};
 
     fn cat(run: &str) -> Child {
-        Command::new("cat").env("LOOP_RUN", run).stdin(Stdio::piped()).spawn().expect("cat")
+        Command::new("cat").env(RUN_MARK, run).stdin(Stdio::piped()).spawn().expect("cat")
     }
 
     #[test]
@@ -115,7 +116,7 @@ mod tests {
         // A shell with a child whose environment is empty.
         let script = "exec 3<&0; env -i cat <&3 & echo $!; wait";
         let mut shell = Command::new("sh");
-        shell.args(["-c", script]).env("LOOP_RUN", &run).stdin(Stdio::piped()).stdout(Stdio::piped());
+        shell.args(["-c", script]).env(RUN_MARK, &run).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = shell.spawn().expect("sh");
         let mut line = String::new();
         let mut output = std::io::BufReader::new(shell.stdout.take().expect("a pipe"));

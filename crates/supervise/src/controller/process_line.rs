@@ -9,6 +9,7 @@
 
 use crate::contain::identity::Identity;
 use crate::process::proc_stat::{self, Stat, boot_id};
+use crate::process::run_mark::RUN_MARK;
 use rustix::fs::{Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags};
 use rustix::io::Errno;
 use rustix::process::getpid;
@@ -20,10 +21,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The variable that every agent call and every check carries.
-const MARK: &[u8] = b"LOOP_RUN=";
-
-/// Another one, whose value lies in the run's folder.
+/// The variable beside the mark whose value lies in the run's folder.
 const RESULT: &[u8] = b"LOOP_RESULT_FILE=";
 
 /// What the kernel calls the PID namespace that it began with.
@@ -245,8 +243,9 @@ fn folder_in(environment: &[u8]) -> Option<PathBuf> {
 }
 
 fn mark_in(environment: &[u8]) -> Option<String> {
-    let marked = environment.split(|it| *it == 0).find_map(|it| it.strip_prefix(MARK))?;
-    Some(String::from_utf8_lossy(marked).into_owned())
+    let value = |it: &[u8]| it.strip_prefix(RUN_MARK.as_bytes())?.strip_prefix(b"=").map(<[u8]>::to_vec);
+    let marked = environment.split(|it| *it == 0).find_map(value)?;
+    Some(String::from_utf8_lossy(&marked).into_owned())
 }
 
 /// Every control group of ours is called `loop-RUN-EPOCH`; an agent may have made others below it.

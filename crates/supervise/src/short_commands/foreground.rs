@@ -5,6 +5,7 @@
 
 use crate::contain;
 use crate::process::own_children;
+use crate::process::run_mark::RUN_MARK;
 use crate::short_commands::exchange::{ExchangeResult, converse};
 use crate::short_commands::git_variables::leads_astray;
 use std::ffi::OsStr;
@@ -13,9 +14,6 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-
-/// The mark of calls and checks.
-const RUN_VARIABLE: &str = "LOOP_RUN";
 
 /// What a check prints is looked at by nobody beyond its end; this holds every test log we know.
 const OUTPUT_MOST: usize = 64 << 20;
@@ -45,7 +43,7 @@ pub fn run_check(script: &str, run: &str, folder: &Path, time_most: Duration) ->
     contain::become_subreaper()?;
     own_children::before_order();
     let mut command = command("sh", ["-c", script], folder);
-    command.env(RUN_VARIABLE, run);
+    command.env(RUN_MARK, run);
     let result = carry_out(command, time_most);
     contain::sweep();
     result

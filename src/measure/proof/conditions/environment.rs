@@ -8,6 +8,7 @@ use crate::measure::proof::conditions::tool_homes::HOMES;
 use crate::measure::proof::conditions::writable::is_out_of_reach;
 use crate::measure::proof::storage::files::{self, Budget};
 use crate::measure::proof::storage::folders::StepFolder;
+use loop_supervise::RUN_MARK;
 use rustix::process::geteuid;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -62,7 +63,7 @@ impl CheckEnvironment {
         environment.set("HOME", work.home());
         environment.set("PWD", seen.tree);
         environment.set("CI", "true");
-        environment.set("LOOP_RUN", &work.mark);
+        environment.set(RUN_MARK, &work.mark);
         environment.set("CARGO_HOME", work.outside("cargo"));
         environment.set("GOPATH", work.outside("go"));
         environment.set("GOMODCACHE", work.outside("go").join("mod"));

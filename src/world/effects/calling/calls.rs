@@ -21,6 +21,7 @@ use loop_core::prompt;
 use loop_core::report::Report;
 use loop_core::workflow::model::{LostCall, Protocol};
 use loop_store::run::Run;
+use loop_supervise::RUN_MARK;
 use loop_supervise::find_by_mark;
 use loop_supervise::pid_namespace;
 use loop_supervise::previous_call::{Attached, PreviousCall, before_restart, find};
@@ -140,7 +141,7 @@ impl Host<'_> {
         let result = final_message::result_file(&self.folder, call).to_string_lossy().into_owned();
         let (iteration, number) = (call.iteration.to_string(), call.number.to_string());
         let mut set = vec![
-            ("LOOP_RUN", self.run_id.as_str()),
+            (RUN_MARK, self.run_id.as_str()),
             ("LOOP_PHASE", &phase.name),
             ("LOOP_ITERATION", &iteration),
             ("LOOP_CALL", &number),
