@@ -1,5 +1,6 @@
 //! The file that a call reports by, where its protocol names one. Only files that this very call
-//! wrote count: one that lay there before says nothing about what was done since. Of several the
+//! wrote count: one that lay there before says nothing about what was done since, nor does one of which the call
+//! changed the mode alone. Of several the
 //! one counts that says itself that it is the latest, because the clock of the file system says only
 //! which was saved last.
 
@@ -28,7 +29,7 @@ pub(crate) fn read(
         return none(format!("{pattern} is not a valid pattern"));
     };
     let glob = glob.compile_matcher();
-    let written = present(changes).filter(|it| !it.submodule && glob.is_match(&it.path));
+    let written = present(changes).filter(|it| !it.submodule && !it.mode_only && glob.is_match(&it.path));
     let found = written.filter_map(|it| {
         let path = place.join(&it.path);
         let text = files::text(&path).ok()?;
@@ -58,7 +59,27 @@ fn seconds(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::seconds;
+    use super::{read, seconds};
+    use crate::tree::changes::{Change, ChangeKind};
+    use loop_core::report::Expected;
+    use loop_core::workflow::model::Protocol;
+
+    #[test]
+    fn a_report_whose_text_this_call_did_not_write_says_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("V.md"), "---\nstatus: passed\n---\n").expect("a file");
+        let change = |mode_only| Change {
+            path: "V.md".into(),
+            kind: ChangeKind::Modified,
+            submodule: false,
+            mode_only,
+        };
+        let protocol = Protocol::Frontmatter("*.md".to_owned());
+        let reads = |mode_only| {
+            read(folder.path(), &[change(mode_only)], "*.md", &protocol, Expected::default()).found
+        };
+        assert_eq!((reads(false), reads(true)), (true, false));
+    }
 
     #[test]
     fn dates_are_read_as_people_write_them() {
