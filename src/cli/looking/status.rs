@@ -273,9 +273,9 @@ fn checks(workflow: &Workflow, state: &State) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     for (check, run) in workflow.checks.iter().filter_map(|(name, it)| Some((name, it.run.as_ref()?))) {
-        let ok = state.visit.metrics.get(&format!("{check}_ok")).map(|it| it.value.to_string());
-        let word = match ok.as_deref() {
-            Some("true") => "passed",
+        let ok = state.visit.metrics.get(&format!("{check}_ok")).map(|it| &it.value);
+        let word = match ok {
+            Some(loop_base::value::Value::Bool(true)) => "passed",
             Some(_) => "failed",
             None => "has not run in this phase",
         };

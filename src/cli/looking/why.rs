@@ -103,7 +103,7 @@ fn find(home: &Home, row: &Row, seq: Option<i64>) -> anyhow::Result<Option<Expla
             if seq.is_some_and(|it| it < recorded.seq) {
                 return Ok(found);
             }
-            if !matches!(recorded.kind.as_str(), "began" | "judged") {
+            if !matches!(recorded.kind.as_str(), Event::BEGAN | Event::JUDGED) {
                 continue;
             }
             match serde_json::from_str(&recorded.body) {

@@ -6,7 +6,7 @@
 use super::Report;
 use super::simple_yaml::{self, Entry, scalar};
 use super::text_limits::{is_placeholder, quote};
-use crate::documents::planning::verification;
+use crate::documents::planning::verification::{self, VerificationStatus};
 use loop_base::value::Value;
 
 pub(super) fn read(text: &str) -> Report {
@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Report {
         report.truths = found.truths;
     }
     settle_contradictions(&mut report);
-    if report.metrics.get("verdict") == Some(&Value::from("human_needed")) && report.for_person.is_empty() {
+    if says(&report, VerificationStatus::HumanNeeded) && report.for_person.is_empty() {
         report.for_person.push("the verifier asks for a person and does not say what for".to_owned());
     }
     if !report.found {
@@ -60,24 +60,30 @@ pub(super) fn read(text: &str) -> Report {
 
 /// A verdict of a verifier counts however it is capitalised; other words are a workflow's own.
 fn verdict(status: &str) -> &str {
-    let known = ["passed", "gaps_found", "human_needed"];
-    known.into_iter().find(|it| it.eq_ignore_ascii_case(status)).unwrap_or(status)
+    match VerificationStatus::named(&status.to_ascii_lowercase()) {
+        Some(known) => known.word(),
+        None => status,
+    }
+}
+
+fn says(report: &Report, status: VerificationStatus) -> bool {
+    report.metrics.get("verdict") == Some(&Value::from(status.word()))
 }
 
 /// A file that calls the whole passed, and a part of it failed or left to a person, is taken at its parts.
 fn settle_contradictions(report: &mut Report) {
-    if report.metrics.get("verdict") != Some(&Value::from("passed")) {
+    if !says(report, VerificationStatus::Passed) {
         return;
     }
     let failed = report.truths.iter().filter(|it| !it.holds).count();
     let (verdict, why) = match (failed, report.blockers.len(), report.for_person.len()) {
-        (1.., _, _) => ("gaps_found", "truths that do not hold"),
-        (0, 1.., _) => ("gaps_found", "gaps"),
-        (0, 0, 1..) => ("human_needed", "something for a person to verify"),
+        (1.., _, _) => (VerificationStatus::GapsFound, "truths that do not hold"),
+        (0, 1.., _) => (VerificationStatus::GapsFound, "gaps"),
+        (0, 0, 1..) => (VerificationStatus::HumanNeeded, "something for a person to verify"),
         (0, 0, 0) => return,
     };
-    report.keep("verdict", Value::from(verdict));
-    report.note(&format!("its status is passed, and it lists {why}: taken as {verdict}"));
+    report.keep("verdict", Value::from(verdict.word()));
+    report.note(&format!("its status is passed, and it lists {why}: taken as {}", verdict.word()));
 }
 
 /// Returns what stands between the first line and the next `---`.

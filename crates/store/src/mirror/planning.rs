@@ -5,6 +5,7 @@
 
 mod asked_for;
 pub mod import;
+mod loop_status;
 mod rest_edit;
 
 use super::replace;
@@ -14,8 +15,9 @@ use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::digest::sha256;
 use loop_core::documents::planning::learnings;
-use loop_core::engine::{Command, Event, History, JudgedTurn, News, State, Station, Status, Verdict, Wish};
+use loop_core::engine::{Command, Event, History, JudgedTurn, News, State, Station, Verdict, Wish};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
+use loop_status::LoopStatus;
 pub use rest_edit::RestEdit;
 use std::path::{Path, PathBuf};
 
@@ -94,7 +96,7 @@ impl LoopState {
             return Ok(edit.news().into_iter().collect());
         }
         // The agent's own session was working all the time.
-        let ours = self.text(workflow, status(&self.history.state));
+        let ours = self.text(workflow, LoopStatus::of(&self.history.state));
         self.written = Some(ours.clone());
         let edits = self.edits(&ours, &when(&self.history.state));
         self.written = None;
@@ -122,7 +124,7 @@ impl LoopState {
         self.is_judged = false;
         facts.iter().for_each(|(at, event)| self.take(workflow, *at, event));
         // Right before the write: an agent that was just started may be editing already.
-        let mut edits = self.edits(&self.text(workflow, status(&self.history.state)), &when);
+        let mut edits = self.edits(&self.text(workflow, LoopStatus::of(&self.history.state)), &when);
         if rows != self.rows.len() && !self.is_told_of_length && self.has_long_learnings() {
             self.is_told_of_length = true;
             edits.push(News::Noted(format!(
@@ -145,7 +147,7 @@ impl LoopState {
             self.written = None;
             return Ok(());
         }
-        let text = self.text(workflow, status(&self.history.state));
+        let text = self.text(workflow, LoopStatus::of(&self.history.state));
         if self.written.as_ref() != Some(&text) || files::text(&self.path).ok().as_ref() != Some(&text) {
             replace(&self.path, &text)?;
             // Without it an edit may pass for a file that a crash left behind.
@@ -157,7 +159,7 @@ impl LoopState {
 
     /// Writes the file as it is once the run is completed, for the commit that ends it.
     pub fn write_complete(&mut self, workflow: &Workflow) -> std::io::Result<()> {
-        replace(&self.path, &self.text(workflow, "complete"))
+        replace(&self.path, &self.text(workflow, LoopStatus::Complete))
     }
 
     fn has_long_learnings(&self) -> bool {
@@ -185,9 +187,9 @@ impl LoopState {
         }
         let noted = News::Noted;
         let is_asked = matches!(self.history.state.wish, Some(Wish::Stop));
-        match (status_in(&found), found.is_empty()) {
-            (Some("stopping"), _) if is_asked => Vec::new(),
-            (Some("stopping"), _) => {
+        match (LoopStatus::in_text(&found), found.is_empty()) {
+            (Some(LoopStatus::Stopping), _) if is_asked => Vec::new(),
+            (Some(LoopStatus::Stopping), _) => {
                 vec![
                     noted(format!(
                         "{NAME} says stopping, edited {when}: the run stops after this iteration; continue with: loop run {}",
@@ -206,17 +208,17 @@ impl LoopState {
     /// The last step of a run writes the file as it is to be committed.
     fn is_committed(&self, found: &str) -> bool {
         let ends = matches!(self.history.state.station, Station::Finishing | Station::Finished);
-        ends && status_in(found) == Some("complete")
+        ends && LoopStatus::in_text(found) == Some(LoopStatus::Complete)
     }
 
-    fn text(&self, workflow: &Workflow, status: &str) -> String {
+    fn text(&self, workflow: &Workflow, status: LoopStatus) -> String {
         let state = &self.history.state;
         let mut lines = vec![
             "# Loop State".to_owned(),
             String::new(),
             format!("Started: {}", self.started.clone().unwrap_or_else(|| state.opened_at.to_string())),
             format!("Phase: {}", state.opening.input),
-            format!("Status: {status}"),
+            format!("Status: {}", status.word()),
             format!("Iteration: {}", state.iterations_numbered()),
             format!(
                 "Max iterations: {}",
@@ -229,9 +231,11 @@ impl LoopState {
             lines.push(format!("Gap closure cycle: {cycles}"));
         }
         match status {
-            "stuck" => lines.push(format!("Stuck reason: {}", reason(workflow, state))),
-            "stopped" => lines.extend(state.question().map(|it| format!("Waiting: {}", one_line(&it.text)))),
-            _ => (),
+            LoopStatus::Stuck => lines.push(format!("Stuck reason: {}", reason(workflow, state))),
+            LoopStatus::Stopped => {
+                lines.extend(state.question().map(|it| format!("Waiting: {}", one_line(&it.text))));
+            }
+            LoopStatus::Running | LoopStatus::Stopping | LoopStatus::Complete | LoopStatus::MaxReached => (),
         }
         lines.extend([
             String::new(),
@@ -264,23 +268,7 @@ fn when(state: &State) -> String {
 
 /// Whether a person wrote `Status: running` into the file of a run that is stuck or at its limit.
 pub fn says_running(place: &Path) -> bool {
-    files::text(&place.join(NAME)).is_ok_and(|it| status_in(&it) == Some("running"))
-}
-
-/// Returns the whole word behind `Status:`.
-fn status_in(text: &str) -> Option<&str> {
-    text.lines().find_map(|it| it.trim().strip_prefix("Status:")).map(str::trim)
-}
-
-fn status(state: &State) -> &'static str {
-    match Status::of(state) {
-        Status::Ready | Status::Running if state.wish == Some(Wish::Stop) => "stopping",
-        Status::Ready | Status::Running => "running",
-        Status::Waiting | Status::Paused | Status::Stopped | Status::Cancelled => "stopped",
-        Status::Halted => "stuck",
-        Status::Capped => "max_reached",
-        Status::Completed => "complete",
-    }
+    files::text(&place.join(NAME)).is_ok_and(|it| LoopStatus::in_text(&it) == Some(LoopStatus::Running))
 }
 
 /// Returns the reason of a halt without the name of the phase, as the seed has it.

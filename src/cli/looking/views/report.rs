@@ -191,7 +191,7 @@ fn calls(home: &Home, id: &str, workflow: &Workflow) -> anyhow::Result<Vec<Strin
         let Some(last) = page.last() else { return Ok(lines) };
         next = last.seq + 1;
         for recorded in &page {
-            if !matches!(recorded.kind.as_str(), "began" | "ended" | "judged") {
+            if !matches!(recorded.kind.as_str(), Event::BEGAN | Event::ENDED | Event::JUDGED) {
                 continue;
             }
             match serde_json::from_str(&recorded.body)? {

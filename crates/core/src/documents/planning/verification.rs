@@ -17,6 +17,32 @@ pub struct Verification {
     pub truths: Vec<VerifiedTruth>,
 }
 
+/// What a verifier says about the whole. A workflow's own verifier may have other words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerificationStatus {
+    Passed,
+    GapsFound,
+    /// Something is left that only a person can judge.
+    HumanNeeded,
+}
+
+impl VerificationStatus {
+    const ALL: [VerificationStatus; 3] =
+        [VerificationStatus::Passed, VerificationStatus::GapsFound, VerificationStatus::HumanNeeded];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            VerificationStatus::Passed => "passed",
+            VerificationStatus::GapsFound => "gaps_found",
+            VerificationStatus::HumanNeeded => "human_needed",
+        }
+    }
+
+    pub fn named(word: &str) -> Option<VerificationStatus> {
+        VerificationStatus::ALL.into_iter().find(|it| it.word() == word)
+    }
+}
+
 /// What a verifier says about one thing that was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifiedTruth {

@@ -210,20 +210,25 @@ pub enum Event {
 }
 
 impl Event {
+    /// Words of [`Event::kind`] by which readers of a long journal pass over what they do not need.
+    pub const BEGAN: &str = "began";
+    pub const ENDED: &str = "ended";
+    pub const JUDGED: &str = "judged";
+
     /// Returns the word that lists show.
     pub fn kind(&self) -> &'static str {
         match self {
             Event::Opened(_) => "opened",
             Event::Owned { .. } => "owned",
             Event::Joined(_) => "joined",
-            Event::Began(_) => "began",
+            Event::Began(_) => Event::BEGAN,
             Event::Placed { .. } => "placed",
             Event::Baselined(_) => "baselined",
             Event::Listed(_) => "listed",
-            Event::Ended(_) => "ended",
+            Event::Ended(_) => Event::ENDED,
             Event::Contained { .. } => "contained",
             Event::Measured(_) => "measured",
-            Event::Judged(_) => "judged",
+            Event::Judged(_) => Event::JUDGED,
             Event::StepTaken(_) => "step-taken",
             Event::Proved(_) => "proved",
             Event::Waived(_) => "waived",

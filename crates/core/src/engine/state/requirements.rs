@@ -3,7 +3,7 @@
 //! of the files they came from. A test that turned green closes a row by measurement, a verifier's word
 //! closes it as a claim, a person closes it by theirs; only the proof makes a measurement final.
 
-use crate::documents::planning::verification::VerifiedTruth;
+use crate::documents::planning::verification::{VerificationStatus, VerifiedTruth};
 use crate::engine::journal::measured::evidence::Evidence;
 use crate::engine::journal::task::item::Item;
 use crate::engine::journal::task::requirement::{MetBy, Requirement, plain};
@@ -28,7 +28,11 @@ fn credit(rows: &mut [Requirement], report: &Report) {
         Some(_) | None => "",
     };
     // A report that lists no truths speaks of all of them by its verdict.
-    let all_hold = report.truths.is_empty() && matches!(verdict, "passed" | "human_needed");
+    let all_hold = report.truths.is_empty()
+        && matches!(
+            VerificationStatus::named(verdict),
+            Some(VerificationStatus::Passed | VerificationStatus::HumanNeeded)
+        );
     for row in rows.iter_mut().filter(|it| it.by.is_none()) {
         row.for_person = report.for_person.iter().any(|it| names(row, it));
         if row.for_person {

@@ -1,6 +1,7 @@
 //! Reads the `LOOP-STATE.md` of another controller once: how far it had come. Every line that is used is
 //! validated, and the first one that is wrong is named; nothing is written.
 
+use super::loop_status::LoopStatus;
 use loop_core::documents::planning::number::PhaseNumber;
 
 /// No phase continues for longer; a larger number is a mistake.
@@ -54,15 +55,15 @@ pub fn read(text: &str) -> Result<ImportedPlanning, String> {
         number.ok_or_else(|| format!("Phase is {phase:?}, which does not begin with a number"))?;
     let status = field("Status").ok_or("Status is missing")?;
     let reason = || field("Stuck reason").filter(|it| !it.is_empty()).unwrap_or("stuck").to_owned();
+    let status = LoopStatus::named(status).ok_or_else(|| {
+        format!("Status is {status:?}, none of {}", LoopStatus::ALL.map(LoopStatus::word).join(", "))
+    })?;
     let (stuck, is_complete) = match status {
-        "running" | "stopping" | "stopped" | "max_reached" => (None, false),
-        "stuck" => (Some(reason()), false),
-        "complete" => (None, true),
-        other => {
-            return Err(format!(
-                "Status is {other:?}, none of running, stopping, stopped, complete, stuck, max_reached"
-            ));
+        LoopStatus::Running | LoopStatus::Stopping | LoopStatus::Stopped | LoopStatus::MaxReached => {
+            (None, false)
         }
+        LoopStatus::Stuck => (Some(reason()), false),
+        LoopStatus::Complete => (None, true),
     };
     let max_iterations = Some(count("Max iterations")?).filter(|it| *it != 0);
     let started =

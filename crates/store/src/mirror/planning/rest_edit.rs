@@ -1,7 +1,8 @@
 //! What somebody did to `LOOP-STATE.md` while nobody drove its run. The file is compared with what the journal
 //! says it was at any time: one that a crash left behind its run is ours all the same.
 
-use super::{LoopState, NAME, status, status_in};
+use super::loop_status::LoopStatus;
+use super::{LoopState, NAME};
 use crate::{Home, StoreError, fold};
 use loop_base::files;
 use loop_core::digest::sha256;
@@ -71,23 +72,26 @@ impl LoopState {
         if state.calls_total == 0 || !self.path.parent().is_some_and(Path::is_dir) {
             return Ok(None);
         }
-        let ours = self.text(workflow, status(state));
+        let ours = self.text(workflow, LoopStatus::of(state));
         let found = files::text(&self.path).unwrap_or_default();
         use Status::{Capped, Halted, Paused, Stopped};
         let rests = matches!(Status::of(state), Halted | Capped | Stopped | Paused);
         // The word alone makes the file what it was before the run came to rest. Where we wrote that it rests, somebody
         // else wrote the word.
-        let says_running = rests && status_in(&found) == Some("running") && self.was_last(&ours);
+        let says_running =
+            rests && LoopStatus::in_text(&found) == Some(LoopStatus::Running) && self.was_last(&ours);
         if found == ours || self.is_committed(&found) {
             return Ok(None);
         }
         if !says_running && self.was_written(home, run, workflow, &found)? {
             return Ok(None);
         }
-        Ok(Some(match status_in(&found) {
+        Ok(Some(match LoopStatus::in_text(&found) {
             _ if found.is_empty() => RestEdit::Removed,
-            Some("running") if rests => RestEdit::Running { more: without(&found) != without(&ours) },
-            Some("stopping") => RestEdit::Stopping,
+            Some(LoopStatus::Running) if rests => {
+                RestEdit::Running { more: without(&found) != without(&ours) }
+            }
+            Some(LoopStatus::Stopping) => RestEdit::Stopping,
             Some(_) | None => RestEdit::Changed,
         }))
     }
@@ -111,7 +115,8 @@ impl LoopState {
             past.take(workflow, at, event);
             let state = &past.history.state;
             let line = format!("\nIteration: {}\n", state.iterations_numbered());
-            is_ours = is_ours || (found.contains(&line) && past.text(workflow, status(state)) == found);
+            is_ours =
+                is_ours || (found.contains(&line) && past.text(workflow, LoopStatus::of(state)) == found);
         })?;
         Ok(is_ours)
     }

@@ -7,19 +7,17 @@ use crate::engine::state::parts::troubles::FailureEntry;
 use crate::engine::state::parts::visit::{PhaseStatus, Visit};
 use crate::engine::state::run_state::{ProvenState, State};
 use crate::facts::FactName;
-use crate::workflow::model::{Back, ErrorClass, PhaseId, Workflow};
+use crate::workflow::model::{Back, ErrorClass, PhaseId, SignalWord, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
 
-/// The word that calls every item done.
-const ALL_DONE: &str = "PHASE_COMPLETE";
-
 impl State {
     pub(crate) fn enter(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) {
         let said = self.visit.metrics.get(FactName::Signal.name()).map(|it| it.value.clone());
-        let too_early = (matches!(how, How::NextItem) && said == Some(Value::from(ALL_DONE)))
-            .then(|| format!("the agent said {ALL_DONE}; still to do: {}", counted(self.items_left, "task")));
+        let all_done = SignalWord::PhaseComplete.word();
+        let too_early = (matches!(how, How::NextItem) && said == Some(Value::from(all_done)))
+            .then(|| format!("the agent said {all_done}; still to do: {}", counted(self.items_left, "task")));
         let last = (self.phase, self.visit.iteration);
         let sent_back = self.leave_for(workflow, at, phase, how);
         if let Some(too_early) = too_early {
