@@ -1,7 +1,7 @@
 //! The final tree in its clean checkout against the baseline in its own: what became red, is skipped,
 //! comes and goes, or does not run at all.
 
-use super::{CheckSteps, Judge, SUSPECTS_MOST};
+use super::judge::{CheckSteps, Judge, SUSPECTS_MOST};
 use crate::proof::defence::Defence;
 use crate::proof::record::finding::{Finding, FindingKind};
 use crate::proof::record::proof_record::Unreproducible;

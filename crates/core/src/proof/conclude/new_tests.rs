@@ -1,7 +1,7 @@
 //! The final tests on the baseline's code: a test that fails there and passes on the final tree shows
 //! that the code does something that it did not do.
 
-use super::{CheckSteps, Judge};
+use super::judge::{CheckSteps, Judge};
 use crate::proof::conclude::locate::file_of;
 use crate::proof::defence::Defence;
 use crate::proof::record::proof_record::NewTest;

@@ -1,7 +1,7 @@
 //! The overlay against the baseline: what fails, is skipped or is gone although its original text was
 //! put back.
 
-use super::{CheckSteps, Judge};
+use super::judge::{CheckSteps, Judge};
 use crate::proof::conclude::locate::{ProtectedChange, file_of, is_added};
 use crate::proof::defence::Defence;
 use crate::proof::record::finding::{Finding, FindingKind};

@@ -1,8 +1,15 @@
 //! Each test is a story: what was red and green in which step, and what the proof says about it.
 
-use super::*;
+use super::{FindingKind, ProofEvidence, conclude};
+use crate::proof::conclude::locate::ProtectedChange;
+use crate::proof::overlay::plan::NotJudged;
+use crate::proof::record::finding::Waiver;
+use crate::proof::record::proof_record::{Level, NewTest, Proof, ProvenTest};
 use crate::proof::record::sentence::closing_sentence;
+use crate::proof::record::steps::{CanaryOutcome, NotRun, StepOutcome};
+use crate::proof::results::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
 use crate::proof::testing::{results, run};
+use std::collections::BTreeMap;
 
 const P: TestOutcome = TestOutcome::Passed;
 const F: TestOutcome = TestOutcome::Failed;
