@@ -7,9 +7,11 @@
 //!
 //! Not among the stations are questions that are never stored: `resume`, `other-input` and `dirty` are
 //! asked before a run is opened or taken, and end the command. A call that cannot be contained
-//! (`blocked`) needs a process that survives SIGKILL. The presets `plan` and `engineering` were refused
-//! by the recorded programs; the questions that only they ask were recorded with workflows of a user's
-//! own, where such a workflow can ask them at all (`check`, `checkpoint`, retries).
+//! (`blocked`) needs a process that survives SIGKILL. Most programs that recorded refused the presets `plan` and
+//! `engineering`; the questions that only they ask were recorded with workflows of a user's own, where such a
+//! workflow can ask them at all (`check`, `checkpoint`, retries). The stations of a proof, of an agent that cannot
+//! work and of `plan` were recorded later. Nothing was recorded yet of the queue, of a merge (`landing`) and of
+//! `prerequisite` and `prepare`.
 
 mod campaign;
 mod place;

@@ -253,4 +253,27 @@ stations!(
         ],
         &[1, 2, 3]
     ),
+    proven = row(("completed", None), &[Loop(&["resume"], 0), Loop(&["evidence"], 0)], &[1, 2]),
+    // The opening of a proof is true on one machine only, so it is not in the recordings.
+    proving = Row { ends: ("running", false), ..row(("running", None), &[Loop(&["run"], 8)], &[1, 2]) },
+    proof_question = Row {
+        ends: ("running", false),
+        ..row(
+            ("waiting", Some("proof")),
+            &[Loop(&["run"], 3), Loop(&["answer", "waive", "the test was wrong"], 0), Loop(&["run"], 8)],
+            &[1, 2]
+        )
+    },
+    unproven_question = row(
+        ("waiting", Some("unproven")),
+        &[Loop(&["run"], 3), Loop(&["answer", "accept", "a sentence"], 0), RUN],
+        &[1]
+    ),
+    agent_question = unproven(
+        ("halted", Some("agent")),
+        &[Loop(&["run"], 4), MEND, Loop(&["answer", "retry"], 0), RUN],
+        &[1, 2]
+    ),
+    plan_capped = unproven(("capped", None), &[Loop(&["run", "--max", "9"], 0)], &[1, 2, 3]),
+    plan_working = Row { lost: 1, ..unproven(("running", None), &[RUN], &[1, 2, 3, 4]) },
 );
