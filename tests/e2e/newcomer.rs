@@ -364,3 +364,56 @@ fn one_call_at_a_time_leads_to_the_next_one() {
     let done = sandbox.run(&words).exits(5).says("not finished; next is WORK, iteration 2\n");
     assert_eq!(hints(&done.out, &done.err), ["loop next"]);
 }
+
+#[test]
+fn after_setup_the_next_step_is_a_run_only_where_one_could_begin() {
+    let sandbox = Sandbox::new();
+    sandbox.run(&["setup", "ralph", "--yes"]).exits(0).says("next: loop doctor\n");
+    let sandbox = Sandbox::new();
+    sandbox.write("Makefile", "test:\n\ttrue\n");
+    let words = ["setup", "ralph", "--yes", "--agent", "claude"];
+    sandbox.run(&words).exits(0).says("next: loop run \"what to build\"\n");
+}
+
+#[test]
+fn the_doctor_names_an_input_where_one_of_several_agents_has_to_be_chosen() {
+    let mut sandbox = Sandbox::new();
+    let programs = sandbox.path("programs");
+    std::fs::create_dir(&programs).expect("a folder");
+    for name in ["claude", "codex"] {
+        std::os::unix::fs::symlink("/bin/false", programs.join(name)).expect("a program");
+    }
+    sandbox.variables.push(("PATH", format!("{}:/usr/bin:/bin", programs.display()).into()));
+    let told = sandbox.run(&["doctor"]).exits(0);
+    told.says("several agents are installed: claude, codex\n         next: loop run \"what to build\" --agent claude\n");
+}
+
+#[test]
+fn the_checks_name_the_tests_that_failed_above_what_they_printed() {
+    let sandbox = Sandbox::new();
+    let tap = "TAP version 13\nok 1 - adds\nnot ok 2 - subtracts\n1..2\n";
+    sandbox.write("out.tap", tap);
+    sandbox.write("tests.sh", "cat out.tap; seq 100 130; exit 1\n");
+    sandbox.commit("tests");
+    let done = sandbox.run(&["checks", "--check", "tests=sh tests.sh"]).exits(4);
+    let at = |text: &str| done.out.find(text).unwrap_or_else(|| panic!("{text}: {}", done.out));
+    assert!(at("  failed: subtracts\n") < at("  | 130\n"), "{}", done.out);
+}
+
+#[test]
+fn tests_that_were_not_reached_before_are_not_called_added() {
+    let sandbox = Sandbox::new();
+    for (package, passes) in [("one", "os.path.exists('../work')"), ("two", "True")] {
+        let case =
+            format!("class T(unittest.TestCase):\n    def test_{package}(self): self.assertTrue({passes})\n");
+        sandbox.write(&format!("{package}/test_{package}.py"), format!("import os, unittest\n{case}"));
+    }
+    sandbox.write(".gitignore", "__pycache__/\n");
+    sandbox.commit("two packages");
+    let agent = sandbox.agent(&format!("echo work > work; git add -A; git commit -qm work\n{PROMISE}"));
+    let check = "tests=(cd one && python3 -m unittest -v) && (cd two && python3 -m unittest -v)";
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", check]).exits(0);
+    let done =
+        done.says("before the first call: tests failed (1 of 1)").says("checks: tests passed (2 of 2)");
+    assert!(!done.err.contains("added"), "{}", done.err);
+}

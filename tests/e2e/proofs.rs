@@ -66,7 +66,7 @@ fn g21_a_fix_is_proven_said_and_found_again() {
     let agent = sandbox.agent(FIX);
     let words = ["run", "fix add", "--agent-cmd", &agent];
     assert_eq!(sandbox.status_if_any()["run"], Value::Null);
-    let done = sandbox.run(&words).exits(0).says("\nproven: ").says("proof finished in");
+    let done = sandbox.run(&words).exits(0).says("\nproven: ").says("proof finished: ");
     let events = format!("{:?}", sandbox.events());
     assert!(events.contains("\"expected_s\": Number("), "an estimate precedes the other steps: {events}");
     assert!(

@@ -25,7 +25,7 @@ pub fn running_line(workflow: &Workflow, event: &Event) -> Option<String> {
                 Level::None => "nothing proven".to_owned(),
                 level => level.word().to_owned(),
             };
-            Some(format!("proof finished in {}: {found}", seconds(proof.cost_s)))
+            Some(format!("proof finished: {found}"))
         }
         other => line(workflow, other),
     }
@@ -52,9 +52,7 @@ pub fn line(workflow: &Workflow, event: &Event) -> Option<String> {
         }
         Event::Judged(judgement) => Some(judged(workflow, judgement)),
         Event::StepTaken(taken) => step_line(taken),
-        Event::Proved(proof) => {
-            Some(format!("proof finished in {}: {}", seconds(proof.cost_s), closing_sentence(proof)))
-        }
+        Event::Proved(proof) => Some(format!("proof finished: {}", closing_sentence(proof))),
         Event::Waived(waiver) => Some(format!(
             "findings waived{}: {}",
             by_whom(waiver.by.as_deref().unwrap_or_default()),

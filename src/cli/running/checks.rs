@@ -12,6 +12,9 @@ use std::path::PathBuf;
 /// Lines of a failing check that are shown; the command shows all of them.
 const LINES_SHOWN: usize = 20;
 
+/// Failed tests that are named.
+const TESTS_NAMED: usize = 10;
+
 #[derive(Args)]
 pub(crate) struct ChecksFlags {
     /// What a run would work on: its document may name checks of its own
@@ -59,6 +62,13 @@ pub(crate) fn run(context: &Context, flags: &ChecksFlags) -> anyhow::Result<u8> 
         let command = result.command.replace('\n', "; ");
         println!("{}", sanitise(&format!("{}, {:.1} s ({command})", result.words(), result.seconds)));
         if !result.is_passed() && !context.quiet {
+            let failed = result.failed();
+            for name in failed.iter().take(TESTS_NAMED) {
+                println!("{}", sanitise(&format!("  failed: {name}")));
+            }
+            if TESTS_NAMED < failed.len() {
+                println!("  and {} more failed", failed.len() - TESTS_NAMED);
+            }
             let lines: Vec<&str> = result.output.lines().collect();
             for line in &lines[lines.len().saturating_sub(LINES_SHOWN)..] {
                 println!("  | {}", sanitise(line));

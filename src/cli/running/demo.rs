@@ -52,7 +52,9 @@ const PIECES: [Piece; 4] = [
         scene: "a repository, a roadmap with one planned phase, and an agent that forgets to commit",
         input: "1",
         files: &[
+            (".planning/LEARNINGS.md", "# Learnings\n"),
             (".planning/ROADMAP.md", ROADMAP),
+            (".planning/STATE.md", STATE),
             (".planning/phases/01-greetings/01-01-PLAN.md", PLAN),
             (".planning/config.json", "{ \"planning\": { \"commit_docs\": false } }\n"),
             ("tests.sh", COUNTING),
@@ -104,6 +106,16 @@ const ROADMAP: &str = "\
 **Success Criteria** (what must be TRUE):
   1. A name is greeted
   2. Without a name the world is greeted
+";
+
+const STATE: &str = "\
+# Project State
+
+## Current Position
+
+Phase: 1 of 1 (Greetings)
+Plan: 0 of 1 in current phase
+Status: Ready to execute
 ";
 
 const PLAN: &str = "\

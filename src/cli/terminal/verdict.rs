@@ -16,6 +16,7 @@ use loop_base::value::Value;
 use loop_core::documents::input;
 use loop_core::engine::{CheckOutcome, CheckResult, Landing, Source, State, Status};
 use loop_core::facts::FactName;
+use loop_core::proof::is_test_path;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
 use std::path::Path;
@@ -291,11 +292,12 @@ impl RestingRun<'_> {
         (0 < added + removed).then(|| format!("+{added} -{removed} lines"))
     }
 
-    /// How many tests the run added, where a check counted them before and after: one that stopped before
-    /// its tests ran says nothing about their number.
+    /// How many tests the run added, where a check counted them before and after and a file changed that
+    /// may hold them: one that stopped before all of its tests ran says nothing about their number.
     fn tests_added(&self) -> Option<String> {
         let before = self.state.baseline.as_ref()?.results.iter().any(|it| it.counts.is_some());
-        if !before {
+        let may_hold_tests = |it: &String| is_test_path(it) || it.ends_with(".rs");
+        if !before || !self.state.seen.files.iter().any(may_hold_tests) {
             return None;
         }
         let metric = self.state.visit.metrics.get(FactName::TestsGenerated.name())?;

@@ -15,8 +15,9 @@ use crate::desk::resolving::choose_workflow;
 use crate::desk::resolving::{job, planning};
 use crate::drive;
 use crate::world::wait::now;
+use loop_base::text::shell_word;
 use loop_core::agent_table::COMMAND;
-use loop_core::engine::{News, QuestionKind, State};
+use loop_core::engine::{News, QuestionKind, State, run_again};
 use loop_core::workflow::model::{InputKind, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -53,7 +54,7 @@ pub(crate) fn before_going_on(
             if changed.is_empty() && request.reload {
                 say("the workflow file already matches the run".to_owned());
             } else if request.reload {
-                refuse_another_shape(&kept, &files, &state)?;
+                refuse_another_shape(&kept, &files, &state, row)?;
                 (workflow, keys) = (files, changed);
             } else if !changed.is_empty() {
                 say(format!("the workflow file has changed: {}", listed(&changed)));
@@ -62,7 +63,7 @@ pub(crate) fn before_going_on(
         }
     }
     keys.extend(given(caller, request, &mut workflow)?);
-    refuse_what_is_settled(request, &state)?;
+    refuse_what_is_settled(request, &state, &kept)?;
     if keys.is_empty() {
         return Ok(());
     }
@@ -171,7 +172,7 @@ fn given(caller: &Caller, request: &RunRequest, workflow: &mut Workflow) -> anyh
     differences(&before, workflow)
 }
 
-fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> anyhow::Result<()> {
+fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State, row: &Row) -> anyhow::Result<()> {
     let names = |it: &Workflow| it.phases.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
     let why = match state.question().map(|it| &it.kind) {
         _ if kept.name != files.name => Some(format!("the file describes another workflow, {}", files.name)),
@@ -190,7 +191,8 @@ fn refuse_another_shape(kept: &Workflow, files: &Workflow, state: &State) -> any
     let Some(why) = why else { return Ok(()) };
     Err(Refusal::usage(
         format!("{why}; a run that has begun cannot change that; --fresh starts a new one"),
-        "loop run",
+        // Without the id, the file would say which workflow is meant, and it names another one.
+        format!("loop resume --run {}", &row.id[..8]),
     ))
 }
 
@@ -204,18 +206,20 @@ fn loosens_signed_gates(kept: &Workflow, files: &Workflow) -> bool {
 }
 
 /// What is fixed once a run is opened, because it was proven against it.
-fn refuse_what_is_settled(request: &RunRequest, state: &State) -> anyhow::Result<()> {
+fn refuse_what_is_settled(request: &RunRequest, state: &State, kept: &Workflow) -> anyhow::Result<()> {
     let opening = &state.opening;
+    let promise = request.promise.as_deref().map(shell_word).unwrap_or_default();
+    let criteria = request.criteria.map(|it| it.to_string()).unwrap_or_default();
     let given = [
-        ("--unverified", request.unverified && !opening.unverified),
-        ("--promise", request.promise.is_some() && request.promise != opening.promise),
-        ("--criteria", request.criteria.is_some() && request.criteria != opening.criteria),
+        ("--unverified", String::new(), request.unverified && !opening.unverified),
+        ("--promise", promise, request.promise.is_some() && request.promise != opening.promise),
+        ("--criteria", criteria, request.criteria.is_some() && request.criteria != opening.criteria),
     ];
-    match given.into_iter().find(|(_, differs)| *differs) {
+    match given.into_iter().find(|(_, _, differs)| *differs) {
         None => Ok(()),
-        Some((flag, _)) => Err(Refusal::usage(
+        Some((flag, value, _)) => Err(Refusal::usage(
             format!("{flag} is fixed when a run is opened, and this one has begun; --fresh starts a new one"),
-            "loop run",
+            format!("{} {} --fresh", run_again(kept, &opening.input), format!("{flag} {value}").trim_end()),
         )),
     }
 }

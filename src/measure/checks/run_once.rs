@@ -28,6 +28,11 @@ impl Once {
         self.outcome == CheckOutcome::Passed
     }
 
+    /// Returns the tests that failed and are known by name.
+    pub(crate) fn failed(&self) -> &[String] {
+        self.tests.as_ref().map_or(&[], |it| &it.failed)
+    }
+
     /// Returns what it came to, in a few words.
     pub(crate) fn words(&self) -> String {
         let ran_none = self.is_passed() && self.tests.as_ref().is_some_and(|it| it.total == 0);

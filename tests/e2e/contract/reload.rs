@@ -74,6 +74,11 @@ fn reload_refuses_what_a_run_that_has_begun_cannot_take() {
         sandbox.run(&["run", "--reload"]).exits(2).says(why);
         sandbox.run(&["run", "--run", &id]).exits(6);
     }
+    // Without the id, the file would say which workflow is meant, and it describes another one.
+    sandbox.write(FILE, "extends = \"tdd\"\n");
+    sandbox.commit("a change");
+    let hint = format!("next: loop resume --run {}\n", &id[..8]);
+    sandbox.run(&["run", "--reload"]).exits(2).says(&hint);
     assert_eq!(sandbox.calls(), [1]);
     sandbox.run(&["verify"]).exits(0);
 }
@@ -104,7 +109,9 @@ fn reload_flags_change_what_a_run_may_change_and_nothing_else() {
     sandbox.run(&["run", "--tokens", "100"]).exits(2).says("does not report what it uses");
     sandbox.run(&["run", "--budget", "5"]).exits(2).says("call_usd");
     sandbox.run(&["run", "--unverified"]).exits(2).says("--unverified is fixed");
-    sandbox.run(&["run", "--promise", "OTHER"]).exits(2).says("--fresh");
+    let refused = sandbox.run(&["run", "--promise", "OTHER"]).exits(2).says("--promise is fixed");
+    let hint = refused.err.lines().find(|it| it.starts_with("next: loop run ")).unwrap_or_default();
+    assert!(hint.contains("--agent-cmd ") && hint.ends_with(" --promise OTHER --fresh"), "{}", refused.err);
     sandbox.run(&["run", "--check", "tets=true"]).exits(2).says("did you mean \"tests\"?");
     sandbox.run(&["run", "--agent", "cluade"]).exits(2).says("did you mean \"claude\"?");
     sandbox.run(&["run", "--time", "2h", "--notify", "true"]).exits(6).says("changed: limits.time, notify");

@@ -9,8 +9,8 @@ use crate::cli::hint;
 use crate::cli::setting_up::hook;
 use crate::cli::terminal::confirm;
 use crate::desk::{
-    Caller, GuardedCommand, NextStep, Refusal, choose_agent, is_unfinished, named, read_workflow,
-    refuse_agents, user_config, usual_key,
+    Caller, GuardedCommand, NO_INPUT_STEP, NextStep, Refusal, choose_agent, is_unfinished, named,
+    read_workflow, refuse_agents, user_config, usual_key,
 };
 use crate::measure::detect::{detect, proposed_flag};
 use crate::tree::git::{Git, GitError};
@@ -187,7 +187,7 @@ fn configuration(caller: &Caller, project: &Path) -> (Vec<DoctorFinding>, Option
                 Ok(()) => good("agent", allowed(&workflow.agent)),
                 Err(error) => {
                     let next = error.downcast_ref::<Refusal>().and_then(|it| it.next.clone());
-                    bad("agent", error.to_string(), next.unwrap_or("loop agents".into()))
+                    bad("agent", error.to_string(), next.map_or("loop agents".into(), with_an_input))
                 }
             });
             (found, Some(workflow))
@@ -197,6 +197,20 @@ fn configuration(caller: &Caller, project: &Path) -> (Vec<DoctorFinding>, Option
             found.push(bad("workflow", error.to_string(), next));
             (found, None)
         }
+    }
+}
+
+/// Nothing was typed here that a flag could be added to, so the step names an input of its own.
+fn with_an_input(step: NextStep) -> NextStep {
+    match step {
+        NextStep::Paste(commands) => {
+            let named = |it: &String| match it.strip_prefix("loop run --") {
+                Some(flags) => format!("{NO_INPUT_STEP} --{flags}"),
+                None => it.clone(),
+            };
+            NextStep::Paste(commands.iter().map(named).collect())
+        }
+        other => other,
     }
 }
 

@@ -99,7 +99,8 @@ fn set_up(context: &Context, flags: &SetupFlags) -> anyhow::Result<u8> {
         paths.iter().for_each(|it| println!("{it}"));
         if !context.quiet {
             found.iter().for_each(|it| eprintln!("found: {} ({})", it.name, it.run));
-            eprintln!("{}", first_run(preset, &project));
+            let is_ready = found_all(known, agent.as_deref(), &found);
+            eprintln!("{}", first_run(preset, &project, is_ready));
         }
     }
     Ok(0)
@@ -112,9 +113,16 @@ fn nothing() -> anyhow::Result<u8> {
     Ok(5)
 }
 
+/// Whether a run would have an agent and a check; the doctor says what to do about what is missing.
+fn found_all(known: &AgentTable, agent: Option<&str>, checks: &[DetectedCheck]) -> bool {
+    let has_agent = agent.is_some() || installed(known).len() == 1;
+    has_agent && !checks.is_empty()
+}
+
 /// Says how the first run begins: a command, or in words where it needs something of the person's own.
-fn first_run(preset: &Preset, project: &Path) -> String {
+fn first_run(preset: &Preset, project: &Path, is_ready: bool) -> String {
     match preset.built_in {
+        BuiltIn::Ralph if !is_ready => hint::next("loop doctor"),
         BuiltIn::Ralph => hint::next("loop run \"what to build\""),
         BuiltIn::Tdd => match first_document(&project.join("docs/PRPs")) {
             Some(name) => hint::next(&format!("loop run {}", shell_word(&format!("docs/PRPs/{name}")))),

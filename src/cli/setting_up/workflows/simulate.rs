@@ -103,7 +103,10 @@ fn play_alone(context: &Context, workflow: &Workflow, flags: &SimulateFlags) -> 
     let begin = events.first().map(|(at, _)| *at).unwrap_or_default();
     let mut lines = Vec::new();
     for (at, event) in events {
-        lines.extend(line(workflow, event).map(|text| format!("{:>8}  {text}", length(at.since(begin)))));
+        lines.extend(line(workflow, event).map(|text| {
+            // Further lines of a question stand below its first one.
+            format!("{:>8}  {}", length(at.since(begin)), text.replace('\n', &format!("\n{:10}  ", "")))
+        }));
     }
     if context.json {
         let shown = json!({
@@ -113,7 +116,7 @@ fn play_alone(context: &Context, workflow: &Workflow, flags: &SimulateFlags) -> 
         println!("{}", serde_json::to_string_pretty(&shown)?);
         return Ok(0);
     }
-    lines.iter().for_each(|it| println!("{}", sanitise(it)));
+    lines.iter().flat_map(|it| it.lines()).for_each(|it| println!("{}", sanitise(it)));
     println!("= {}: {}", status.word(), sanitise(&reason));
     if !context.quiet {
         let seed = flags.seed.map_or(1, |it| it.wrapping_add(1));

@@ -321,10 +321,18 @@ fn signalled(wanted: &Signal, given: Option<&SignalWord>) -> bool {
 }
 
 /// A first value counts against nothing (up) or against the worst (down), but only if the agent
-/// reported: an iteration with neither a report nor a measured improvement is never progress.
+/// reported: an iteration with neither a report nor a measured improvement is never progress. No test
+/// was added before the run began, so in its first phase the first count of them needs no report.
 fn progress(phase: &Phase, state: &State, metrics: &Metrics, reported: bool) -> bool {
     let now = |name: &String| metrics.get(name).and_then(|it| amount(&it.value));
-    let last = |name: &String| state.visit.last.get(name).and_then(amount);
+    let is_first_visit = state.phases.iter().map(|it| it.visits).sum::<u32>() == 1;
+    let is_measured = |name: &String| metrics.get(name).is_some_and(|it| it.source == Source::Measured);
+    let began_at_nothing =
+        |name: &String| is_first_visit && name == FactName::TestsGenerated.name() && is_measured(name);
+    let last = |name: &String| match state.visit.last.get(name).and_then(amount) {
+        None if began_at_nothing(name) => Some(0.0),
+        known => known,
+    };
     let up = phase.progress.up.iter().any(|name| match (last(name), now(name)) {
         // Counts of one iteration begin at nothing each time, so any amount is more than before.
         (_, Some(now)) if FactName::is_of_one_iteration(name) => 0.0 < now,

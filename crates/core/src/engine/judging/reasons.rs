@@ -90,7 +90,8 @@ pub(crate) fn passed_words(grounds: &Grounds<'_>) -> Vec<String> {
         (true, false) => why.push("checks pass".to_owned()),
         (false, _) => (),
     }
-    if let Some(verdict) = metrics.get(FactName::Verdict.name()) {
+    let verdict = metrics.get(FactName::Verdict.name());
+    if let Some(verdict) = verdict.filter(|_| phase.asks_for(FactName::Verdict.name())) {
         why.push(format!("the verdict is {}", plain(&verdict.value)));
     }
     if grounds.turn.ended.report.signal.is_some() {
