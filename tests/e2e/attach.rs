@@ -17,7 +17,7 @@ fn g10_the_next_controller_attaches_to_the_call() {
     let status = sandbox.status();
     assert_eq!((&status["status"], &status["calls_total"]), (&"running".into(), &1.into()));
     let second = sandbox.spawn(&command);
-    assert!(within(Duration::from_secs(20), || sandbox.run(&["status"]).out.contains("driven by")));
+    assert!(within(Duration::from_secs(20), || sandbox.is_driven()));
     second.kill();
     let third = sandbox.spawn(&command);
     go.say();
@@ -57,7 +57,7 @@ fn g10_an_attached_controller_obeys_signals() {
     at.hear();
     first.kill();
     let second = sandbox.spawn(&command);
-    assert!(within(Duration::from_secs(20), || sandbox.run(&["status"]).out.contains("driven by")));
+    assert!(within(Duration::from_secs(20), || sandbox.is_driven()));
     second.signal(Signal::INT);
     second.wait().exits(130);
     assert_eq!(sandbox.notes("signals"), ["INT"]);

@@ -136,7 +136,8 @@ fn hints_of_rare_situations_work() {
     sandbox.assert_nothing_runs();
     proposes(&["why", "999"], 2, "loop log");
     proposes(&["runs", "--prune", "--all"], 2, "loop runs --prune --yes --all");
-    proposes(&["setup", "ralph"], 0, "loop run \"what to build\"");
+    // No agent is installed in a sandbox.
+    proposes(&["setup", "ralph"], 0, "loop doctor");
     proposes(&["setup", "ralph"], 2, "loop check");
 }
 
@@ -208,7 +209,7 @@ fn hints_name_the_folder_and_the_home_that_were_named() {
     proposes(&["why", "999"], 2, "log");
     proposes(&["restore", "999"], 2, "restore");
     proposes(&["show", "99"], 2, "show 1");
-    proposes(&["setup", "ralph"], 0, "run \"what to build\"");
+    proposes(&["setup", "ralph"], 0, "doctor");
 }
 
 /// What the queue proposes where a system cannot be begun.

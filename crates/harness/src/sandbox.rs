@@ -251,6 +251,11 @@ impl Sandbox {
         serde_json::from_str(&self.run(&["status", "--json"]).out).unwrap_or_default()
     }
 
+    /// Whether a controller that is alive has the run.
+    pub fn is_driven(&self) -> bool {
+        self.run(&["status"]).out.contains("driven by   pid")
+    }
+
     /// The events of the run.
     #[track_caller]
     pub fn events(&self) -> Vec<Value> {

@@ -154,8 +154,8 @@ fn refuse_lost_repository(caller: &Caller, project: &Path) -> anyhow::Result<()>
 pub(crate) fn retake(caller: &Caller, found: FoundRun) -> Result<OpenRun, Refusal> {
     let retake = || -> anyhow::Result<OpenRun> {
         let place = PathBuf::from(&found.row.place);
-        let tree = TreeLock::take(&caller.home, &place)?;
         let signals = Signals::listen()?;
+        let tree = TreeLock::take(&caller.home, &place)?;
         let run = Run::open(Rc::clone(&found.home), &found.row.id, now())?;
         let own_paths = own_paths::of_run(&place, &run);
         let (home, environment) = (Rc::clone(&found.home), caller.environment.clone());
