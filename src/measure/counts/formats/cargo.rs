@@ -6,6 +6,7 @@
 //! report as passed counts as failing, if cargo says that it failed.
 
 use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
+use loop_core::proof::TestOutcome;
 use loop_core::proof::runner_lines::libtest;
 
 /// Blocks inside blocks that are followed; deeper ones are text.
@@ -39,7 +40,7 @@ impl Cargo {
             block.died = Some(at);
         } else if let Some(result) = text.strip_prefix("test result: ") {
             block.conclude(at, result);
-        } else if text == "failures:" {
+        } else if libtest::lists_failures(text) {
             block.listed = Some(FailedNames::default());
         } else if let (Some(names), Some(name)) = (&mut block.listed, text.strip_prefix("    ")) {
             if !name.starts_with(' ') {
@@ -103,12 +104,11 @@ impl CargoBlock {
         }
     }
 
-    fn see(&mut self, name: &str, outcome: &str) {
+    fn see(&mut self, name: &str, outcome: TestOutcome) {
         match outcome {
-            "ok" => self.seen.passing += 1,
-            "FAILED" => self.seen.failed.insert(name),
-            _ if outcome.starts_with("ignored") => self.seen.skipped += 1,
-            _ => {}
+            TestOutcome::Passed => self.seen.passing += 1,
+            TestOutcome::Failed => self.seen.failed.insert(name),
+            TestOutcome::Skipped => self.seen.skipped += 1,
         }
     }
 }

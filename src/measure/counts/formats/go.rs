@@ -7,8 +7,9 @@
 
 use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
 use loop_core::proof::TestOutcome;
-use loop_core::proof::runner_lines::go::{GoEnding, outcome, package};
-use serde::Deserialize;
+use loop_core::proof::runner_lines::go::{
+    GoAction, GoEnding, GoEvent, begun, event, is_event, outcome, package,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More tests at once, or more packages at once, are not followed.
@@ -31,23 +32,14 @@ struct CountedPackage {
     tally: LogTally,
 }
 
-/// One line of `-json`.
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct GoLine {
-    action: String,
-    package: String,
-    test: Option<String>,
-}
-
 impl Go {
     pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
-        if text.starts_with('{') && text.contains("\"Action\":") {
-            if let Ok(event) = serde_json::from_str(text) {
+        if is_event(text) {
+            if let Some(event) = event(text) {
                 self.event(at, event);
             }
-        } else if let Some((_, test)) = text.split_once("=== RUN   ") {
-            self.package.begin(at, test.trim());
+        } else if let Some(test) = begun(text) {
+            self.package.begin(at, test);
         } else if let Some((outcome, test)) = outcome(text) {
             self.package.end(at, outcome, test);
         } else if let Some((ending, name)) = package(text) {
@@ -65,17 +57,15 @@ impl Go {
         self.sum.finish()
     }
 
-    fn event(&mut self, at: u64, event: GoLine) {
-        let GoLine { action, package: name, test } = event;
+    fn event(&mut self, at: u64, event: GoEvent) {
+        let GoEvent { action, package: Some(name), test, .. } = event else { return };
         if self.packages.len() >= UNDER_WAY_LIMIT && !self.packages.contains_key(&name) {
             return;
         }
-        let ended = match action.as_str() {
-            "pass" => Some(TestOutcome::Passed),
-            "fail" => Some(TestOutcome::Failed),
-            "skip" => Some(TestOutcome::Skipped),
-            "run" => None,
-            _ => return,
+        let ended = match action {
+            GoAction::Ends(outcome) => Some(outcome),
+            GoAction::Begins => None,
+            GoAction::NotBuilt => return,
         };
         let package = self.packages.entry(name.clone()).or_default();
         package.says_what_runs = true;

@@ -4,7 +4,8 @@
 
 use super::tree::SuitePath;
 use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
-use loop_core::proof::runner_lines::count;
+use loop_core::proof::TestOutcome;
+use loop_core::proof::runner_lines::node::{self, NodeTotal};
 
 /// The totals as far as they were read. They count when they are complete and add up.
 #[derive(Debug, Default)]
@@ -16,18 +17,16 @@ pub(super) struct Totals {
 impl Totals {
     /// Reads the text of one line, and returns the whole after the last.
     pub(super) fn read(&mut self, text: &str) -> Option<LogTally> {
-        let (word, number) = text.split_once(' ')?;
-        let number = count(number)?;
+        let (of, number) = node::total(text)?;
         let mut one = LogTally::default();
-        match word {
-            "tests" => *self = Totals { tests: Some(number), tally: LogTally::default() },
-            "pass" => one.passing = number,
-            "fail" | "cancelled" => one.failing = number,
-            "skipped" | "todo" => one.skipped = number,
-            _ => return None,
+        match of {
+            NodeTotal::Tests => *self = Totals { tests: Some(number), tally: LogTally::default() },
+            NodeTotal::Passed => one.passing = number,
+            NodeTotal::Failed | NodeTotal::Cancelled => one.failing = number,
+            NodeTotal::Skipped | NodeTotal::Todo => one.skipped = number,
         }
         self.tally.add(&one);
-        let complete = word == "todo" && self.tests == Some(self.tally.total());
+        let complete = of == NodeTotal::Todo && self.tests == Some(self.tally.total());
         complete.then(|| std::mem::take(self).tally)
     }
 }
@@ -48,7 +47,7 @@ impl Spec {
     pub(super) fn line(&mut self, at: u64, text: &str) {
         let trimmed = text.trim_start_matches(' ');
         let depth = (text.len() - trimmed.len()) / 2;
-        if trimmed == "✖ failing tests:" {
+        if node::repeats_failures(trimmed) {
             self.repeating = true;
         } else if let Some(text) = text.strip_prefix("ℹ ") {
             if let Some(mut tally) = self.totals.read(text) {
@@ -56,18 +55,18 @@ impl Spec {
                 self.sum.add(&tally, self.first.unwrap_or(at), at);
                 *self = Spec { sum: std::mem::take(&mut self.sum), ..Spec::default() };
             }
-        } else if let Some(name) = trimmed.strip_prefix("▶ ") {
+        } else if let Some(name) = node::suite(trimmed) {
             self.repeating = false;
             self.first.get_or_insert(at);
             self.tree.open(depth, name);
-        } else if let Some(name) = trimmed.strip_prefix("✔ ") {
+        } else if let Some((name, outcome)) = node::test(trimmed) {
+            let fails = outcome == TestOutcome::Failed;
+            // A cross repeats a failure; a tick belongs to the next run.
+            if fails && self.repeating {
+                return;
+            }
             self.repeating = false;
             self.first.get_or_insert(at);
-            self.tree.point(depth, name, false);
-        } else if let (false, Some(name)) = (self.repeating, trimmed.strip_prefix("✖ ")) {
-            self.first.get_or_insert(at);
-            let (name, fails) = name.strip_suffix(" # TODO").map_or((name, true), |name| (name, false));
-            let name = name.rsplit_once(" (").map_or(name, |(name, _)| name);
             if let Some(leaf) = self.tree.point(depth, name, fails).filter(|_| fails) {
                 self.names.insert(&leaf);
             }

@@ -5,7 +5,8 @@
 //! failure counts as skipped, an unexpected pass as passing; deselected tests do not count.
 
 use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
-use loop_core::proof::runner_lines::pytest::{banner, closing, summary_entry};
+use loop_core::proof::TestOutcome;
+use loop_core::proof::runner_lines::pytest::{PytestBanner, banner, closing, summary_entry};
 
 #[derive(Debug, Default)]
 pub(in crate::measure::counts) struct Pytest {
@@ -30,24 +31,24 @@ enum SummarySection {
 impl Pytest {
     pub(in crate::measure::counts) fn line(&mut self, at: u64, text: &str) {
         match banner(text) {
-            Some("test session starts") => {
+            Some(PytestBanner::SessionStart) => {
                 self.close();
                 self.width = Some(text.chars().count());
                 self.first = Some(at);
             }
-            Some("ERRORS" | "FAILURES" | "PASSES" | "XFAILURES" | "XPASSES") => {
+            Some(PytestBanner::Captured) => {
                 self.first.get_or_insert(at);
                 self.section = SummarySection::Captured;
             }
-            Some("short test summary info") => {
+            Some(PytestBanner::ShortSummary) => {
                 self.first.get_or_insert(at);
                 self.section = SummarySection::ShortSummary;
                 self.names.clear();
                 // What looked like a closing line above was captured from a test.
                 self.closing = None;
             }
-            Some("warnings summary") => self.section = SummarySection::Running,
-            Some(title) => {
+            Some(PytestBanner::Warnings) => self.section = SummarySection::Running,
+            Some(PytestBanner::Other(title)) => {
                 let fits = |width| text.chars().count() == width || text.starts_with("= ");
                 if self.width.is_none_or(fits) {
                     self.read_closing(at, title);
@@ -92,5 +93,5 @@ impl Pytest {
 
 /// Returns what a failing line of the short summary is about.
 fn failing_test(text: &str) -> Option<&str> {
-    summary_entry(text).filter(|(word, _)| matches!(*word, "FAILED" | "ERROR")).map(|it| it.1)
+    summary_entry(text).filter(|(outcome, _)| *outcome == TestOutcome::Failed).map(|it| it.1)
 }

@@ -7,7 +7,8 @@
 use super::node::{Spec, Totals};
 use super::tree::SuitePath;
 use crate::measure::counts::tally::{FailedNames, LogFinding, LogTally, Sum};
-use loop_core::proof::runner_lines::count;
+use loop_core::proof::TestOutcome;
+use loop_core::proof::runner_lines::tap::{TapPoint, plan, point, subtest};
 
 #[derive(Debug, Default)]
 pub(in crate::measure::counts) struct Tap {
@@ -28,14 +29,6 @@ struct TapDocument {
     stated: Option<LogTally>,
     /// The column of the `---` that opened a block of details.
     details: Option<usize>,
-}
-
-struct Point<'a> {
-    ok: bool,
-    number: u32,
-    name: &'a str,
-    excused: bool,
-    opens: bool,
 }
 
 impl Tap {
@@ -81,8 +74,8 @@ impl Tap {
 impl TapDocument {
     /// Returns whether a line at the outermost level begins the next document.
     fn is_over(&self, text: &str) -> bool {
-        let Some(plan) = self.plan else { return false };
-        read_plan(text).is_some() || self.points >= plan && read_point(text).is_some_and(|it| it.number == 1)
+        let Some(planned) = self.plan else { return false };
+        plan(text).is_some() || self.points >= planned && point(text).is_some_and(|it| it.number == 1)
     }
 
     fn skips_details(&mut self, column: usize, trimmed: &str) -> bool {
@@ -101,14 +94,14 @@ impl TapDocument {
     }
 
     fn line(&mut self, at: u64, depth: usize, text: &str) {
-        if let Some(plan) = read_plan(text) {
+        if let Some(planned) = plan(text) {
             if depth == 0 {
-                self.plan = Some(plan);
+                self.plan = Some(planned);
                 self.note(at);
             }
-        } else if let Some(point) = read_point(text) {
+        } else if let Some(point) = point(text) {
             self.take(at, depth, &point);
-        } else if let Some(name) = text.strip_prefix("# Subtest: ") {
+        } else if let Some(name) = subtest(text) {
             self.tree.open(depth, &plain(name));
         } else if text == "}" {
             self.tree.close(depth);
@@ -124,7 +117,7 @@ impl TapDocument {
         }
     }
 
-    fn take(&mut self, at: u64, depth: usize, point: &Point<'_>) {
+    fn take(&mut self, at: u64, depth: usize, point: &TapPoint<'_>) {
         if depth == 0 {
             let is_late = self.plan.is_some_and(|plan| self.points >= plan);
             let is_early = point.number > self.last_number.saturating_add(1);
@@ -135,22 +128,22 @@ impl TapDocument {
             self.last_number = point.number;
         }
         self.note(at);
-        let name = plain(point.name);
+        let name = plain(point.title);
         if point.opens {
             self.tree.open(depth, &name);
             self.tree.close(depth);
             return;
         }
-        let fails = !point.ok && !point.excused;
+        let fails = point.outcome == TestOutcome::Failed;
         let Some(full_name) = self.tree.point(depth, &name, fails) else { return };
         let mut one = LogTally::default();
-        if point.excused {
-            one.skipped = 1;
-        } else if point.ok {
-            one.passing = 1;
-        } else {
-            one.failing = 1;
-            one.failed.insert(&full_name);
+        match point.outcome {
+            TestOutcome::Skipped => one.skipped = 1,
+            TestOutcome::Passed => one.passing = 1,
+            TestOutcome::Failed => {
+                one.failing = 1;
+                one.failed.insert(&full_name);
+            }
         }
         self.tally.add(&one);
     }
@@ -158,33 +151,6 @@ impl TapDocument {
     fn note(&mut self, at: u64) {
         self.lines = Some((self.lines.map_or(at, |(first, _)| first), at));
     }
-}
-
-fn read_plan(text: &str) -> Option<u32> {
-    let plan = text.strip_prefix("1..")?;
-    count(plan.split_once(" #").map_or(plan, |(plan, _)| plan).trim())
-}
-
-/// Reads `not ok 2 - name # TODO reason`.
-fn read_point(text: &str) -> Option<Point<'_>> {
-    let (ok, rest) = match text.strip_prefix("not ok") {
-        Some(rest) => (false, rest),
-        None => (true, text.strip_prefix("ok")?),
-    };
-    if !rest.is_empty() && !rest.starts_with(' ') {
-        return None;
-    }
-    let rest = rest.trim();
-    let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
-    let number = count(first)?;
-    let rest = after.trim_start();
-    let rest = rest.strip_prefix("- ").unwrap_or(rest);
-    let (rest, opens) = rest.strip_suffix(" {").map_or((rest, false), |rest| (rest, true));
-    let (name, directive) = rest.rsplit_once(" # ").unwrap_or((rest, ""));
-    let word = directive.get(..4).unwrap_or(directive);
-    let excused = word.eq_ignore_ascii_case("skip") || word.eq_ignore_ascii_case("todo");
-    let is_directive = excused || directive.starts_with("time=");
-    Some(Point { ok, number, name: if is_directive { name } else { rest }, excused, opens })
 }
 
 fn plain(name: &str) -> String {

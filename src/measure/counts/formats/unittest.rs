@@ -5,7 +5,7 @@
 //! An expected failure counts as skipped; an unexpected success fails the run, so it is failing.
 
 use crate::measure::counts::tally::{LogFinding, LogTally, Sum};
-use loop_core::proof::runner_lines::unittest::{conclusion, is_fixture, is_rule, ran};
+use loop_core::proof::runner_lines::unittest::{conclusion, heading, is_fixture, is_rule, ran};
 use std::collections::BTreeSet;
 
 /// More different failing tests are not told apart; their number is then the one printed.
@@ -60,12 +60,9 @@ impl Unittest {
     }
 
     fn read_heading(&mut self, text: &str) {
-        let Some((word, title)) = text.split_once(": ") else { return };
-        match word {
-            "FAIL" | "ERROR" => {}
-            // These have no rule of their own below them: the next one closes the list.
-            "UNEXPECTED SUCCESS" => self.place = SummaryPlace::Surprises,
-            _ => return,
+        let Some((title, is_surprise)) = heading(text) else { return };
+        if is_surprise {
+            self.place = SummaryPlace::Surprises;
         }
         self.headings = self.headings.saturating_add(1);
         if self.failed.len() < HEADINGS_LIMIT {

@@ -6,8 +6,9 @@
 use super::RunnerResult;
 use crate::proof::results::ids::TestOutcome;
 use crate::proof::results::runner_lines::SummaryCounts;
-use crate::proof::results::runner_lines::go::{GoEnding, outcome, package};
-use serde::Deserialize;
+use crate::proof::results::runner_lines::go::{
+    GoAction, GoEnding, GoEvent, begun, event, is_event, outcome, package,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
@@ -37,23 +38,14 @@ struct GoPackage {
     tests: Vec<(String, TestOutcome)>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct GoEvent {
-    action: String,
-    package: Option<String>,
-    test: Option<String>,
-    failed_build: Option<String>,
-}
-
 impl GoReader {
     fn line(&mut self, text: &str) {
-        if text.starts_with('{') && text.contains("\"Action\":") {
-            if let Ok(event) = serde_json::from_str(text) {
+        if is_event(text) {
+            if let Some(event) = event(text) {
                 self.event(event);
             }
-        } else if let Some((_, test)) = text.split_once("=== RUN   ") {
-            self.package.begin(test.trim());
+        } else if let Some(test) = begun(text) {
+            self.package.begin(test);
         } else if let Some((outcome, test)) = outcome(text) {
             self.package.end(test, outcome);
         } else if let Some((ending, name)) = package(text) {
@@ -64,29 +56,27 @@ impl GoReader {
 
     fn event(&mut self, event: GoEvent) {
         let GoEvent { action, package: Some(name), test, failed_build } = event else {
-            self.build_failed |= event_failed_to_build(&event);
+            self.build_failed |= event.action == GoAction::NotBuilt;
             return;
         };
         let package = self.packages.entry(name.clone()).or_default();
         package.verbose = true;
-        let outcome = match action.as_str() {
-            "run" => {
+        let outcome = match action {
+            GoAction::Begins => {
                 if let Some(test) = test {
                     package.begin(&test);
                 }
                 return;
             }
-            "pass" => TestOutcome::Passed,
-            "fail" => TestOutcome::Failed,
-            "skip" => TestOutcome::Skipped,
-            _ => return,
+            GoAction::Ends(outcome) => outcome,
+            GoAction::NotBuilt => return,
         };
         match test {
             Some(test) => package.end(&test, outcome),
             None => {
                 let package = self.packages.remove(&name).unwrap_or_default();
                 let ending = match outcome {
-                    TestOutcome::Failed if failed_build.is_some() => GoEnding::NotBuilt,
+                    TestOutcome::Failed if failed_build => GoEnding::NotBuilt,
                     TestOutcome::Failed => GoEnding::Failed,
                     TestOutcome::Passed => GoEnding::Passed,
                     TestOutcome::Skipped => GoEnding::NoTests,
@@ -124,8 +114,4 @@ impl GoPackage {
             self.tests.push((test.to_owned(), outcome));
         }
     }
-}
-
-fn event_failed_to_build(event: &GoEvent) -> bool {
-    event.action == "build-fail"
 }

@@ -103,7 +103,7 @@ impl LibtestReader {
 
 impl OutputBlock {
     fn line(&mut self, text: &str) {
-        if text == "failures:" {
+        if libtest::lists_failures(text) {
             (self.in_list, self.listed) = (true, Vec::new());
         } else if self.in_list {
             match text.strip_prefix("    ").filter(|it| !it.starts_with(' ')) {
@@ -111,8 +111,8 @@ impl OutputBlock {
                 None if text.is_empty() => {}
                 None => self.in_list = false,
             }
-        } else if let Some((name, outcome)) = test_line(text) {
-            self.tests.push((name, outcome));
+        } else if let Some((name, outcome)) = libtest::test(text) {
+            self.tests.push((without_line_number(name), outcome));
         }
     }
 }
@@ -157,17 +157,6 @@ fn is_build_error(text: &str) -> bool {
         "error: can't find",
     ];
     starts.iter().any(|it| text.starts_with(it))
-}
-
-fn test_line(text: &str) -> Option<(String, TestOutcome)> {
-    let (name, outcome) = libtest::test(text)?;
-    let outcome = match outcome.split([' ', ',']).next()? {
-        "ok" | "bench:" => TestOutcome::Passed,
-        "FAILED" => TestOutcome::Failed,
-        "ignored" => TestOutcome::Skipped,
-        _ => return None,
-    };
-    Some((without_line_number(name), outcome))
 }
 
 fn without_line_number(name: &str) -> String {

@@ -3,7 +3,8 @@
 
 use super::{RunnerResult, indentation};
 use crate::proof::results::ids::TestOutcome;
-use crate::proof::results::runner_lines::{SummaryCounts, without_duration};
+use crate::proof::results::runner_lines::SummaryCounts;
+use crate::proof::results::runner_lines::node::{self, NodeTotal};
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = NodeSpecReader { complete: true, ..NodeSpecReader::default() };
@@ -36,7 +37,7 @@ impl NodeSpecReader {
     fn line(&mut self, text: &str) {
         let depth = indentation(text);
         let line = &text[depth..];
-        if let Some(number) = amount(line, "tests") {
+        if let Some((NodeTotal::Tests, number)) = node::spec_total(line) {
             self.any = true;
             self.repeats = true;
             let (files, session) = (std::mem::take(&mut self.files), std::mem::take(&mut self.session));
@@ -50,15 +51,15 @@ impl NodeSpecReader {
             }
             self.counts = self.counts.plus(counts);
             self.tests.extend(session);
-        } else if let Some(number) = amount(line, "cancelled") {
+        } else if let Some((NodeTotal::Cancelled, number)) = node::spec_total(line) {
             self.complete &= number == 0;
-        } else if let Some(title) = line.strip_prefix("▶ ") {
+        } else if let Some(title) = node::suite(line) {
             self.repeats = false;
             self.open.retain(|(it, _)| *it < depth);
-            self.open.push((depth, without_duration(title).to_owned()));
-        } else if line.starts_with("✖ failing tests:") {
+            self.open.push((depth, title.to_owned()));
+        } else if node::repeats_failures(line) {
             self.repeats = true;
-        } else if let Some((title, outcome)) = test_line(line) {
+        } else if let Some((title, outcome)) = node::test(line) {
             self.test(depth, title, outcome);
         }
     }
@@ -87,26 +88,5 @@ impl NodeSpecReader {
         }
         name.push_str(title);
         self.session.push((name, outcome));
-    }
-}
-
-fn amount(line: &str, word: &str) -> Option<u32> {
-    line.strip_prefix("ℹ ")?.strip_prefix(word)?.trim().parse().ok()
-}
-
-fn test_line(line: &str) -> Option<(&str, TestOutcome)> {
-    let (mark, title) = line.split_once(' ')?;
-    let outcome = match mark {
-        "✔" => TestOutcome::Passed,
-        "✖" => TestOutcome::Failed,
-        "﹣" => TestOutcome::Skipped,
-        "⚠" => TestOutcome::Skipped,
-        _ => return None,
-    };
-    match title.rsplit_once(" # ") {
-        Some((title, directive)) if directive.starts_with("SKIP") || directive.starts_with("TODO") => {
-            Some((without_duration(title), TestOutcome::Skipped))
-        }
-        Some(_) | None => Some((without_duration(title), outcome)),
     }
 }

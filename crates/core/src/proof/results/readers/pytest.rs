@@ -5,8 +5,8 @@
 use super::{RunnerResult, junit};
 use crate::proof::results::environment::{IdFile, PYTEST_FILE};
 use crate::proof::results::ids::TestOutcome;
-use crate::proof::results::runner_lines::pytest::{banner, closing};
-use crate::proof::results::runner_lines::{self, SummaryCounts};
+use crate::proof::results::runner_lines::SummaryCounts;
+use crate::proof::results::runner_lines::pytest::{PytestBanner, banner, closing, outcome, summary_entry};
 use std::collections::BTreeMap;
 
 pub(super) fn read(lines: &[&str], files: &[IdFile]) -> Option<RunnerResult> {
@@ -52,21 +52,19 @@ impl PytestReader {
             self.complete = false;
         }
         match banner(text) {
-            Some("test session starts") => {
+            Some(PytestBanner::SessionStart) => {
                 self.close();
                 self.width = Some(text.chars().count());
             }
-            Some("ERRORS" | "FAILURES" | "PASSES" | "XFAILURES" | "XPASSES") => {
-                self.section = PytestSection::Captured
-            }
-            Some("short test summary info") => {
+            Some(PytestBanner::Captured) => self.section = PytestSection::Captured,
+            Some(PytestBanner::ShortSummary) => {
                 self.section = PytestSection::ShortSummary;
                 self.summary.clear();
                 // What looked like a closing line above was captured from a test.
                 self.closing = None;
             }
-            Some("warnings summary") => self.section = PytestSection::Running,
-            Some(title) => {
+            Some(PytestBanner::Warnings) => self.section = PytestSection::Running,
+            Some(PytestBanner::Other(title)) => {
                 let fits = |width| text.chars().count() == width || text.starts_with("= ");
                 if self.width.is_none_or(fits) {
                     self.read_closing(title);
@@ -81,7 +79,8 @@ impl PytestReader {
             PytestSection::ShortSummary => {
                 if uncollected(text) {
                     (self.build_failed, self.complete) = (true, false);
-                } else if let Some((name, outcome)) = summary_entry(text) {
+                } else if let Some((outcome, name)) = summary_entry(text).filter(|(_, it)| it.contains("::"))
+                {
                     note(&mut self.summary, name, outcome);
                 }
             }
@@ -147,18 +146,12 @@ fn is_stop(text: &str) -> bool {
     text.starts_with("!!!!") && (text.contains("stopping after") || text.contains("Interrupted"))
 }
 
-/// A line of the short summary that names a test.
-fn summary_entry(text: &str) -> Option<(&str, TestOutcome)> {
-    let (word, name) = runner_lines::pytest::summary_entry(text)?;
-    Some((name, progress_word(word)?)).filter(|(name, _)| name.contains("::"))
-}
-
 /// Reads `tests/test_calc.py::test_add PASSED [ 10%]`, and xdist's `[gw0] [ 10%] PASSED name`.
 fn progress_line(text: &str) -> Option<(&str, TestOutcome)> {
     if text.starts_with("[gw") {
         let (_, rest) = text.split_once("%] ")?;
         let (word, name) = rest.split_once(' ')?;
-        return Some((name.trim(), progress_word(word)?)).filter(|(name, _)| name.contains("::"));
+        return Some((name.trim(), outcome(word)?)).filter(|(name, _)| name.contains("::"));
     }
     let (text, _) = text.rsplit_once(" [").filter(|(_, it)| it.ends_with("%]")).unwrap_or((text, ""));
     let text = text.trim_end();
@@ -167,14 +160,5 @@ fn progress_line(text: &str) -> Option<(&str, TestOutcome)> {
     let (name, after) = (&text[..at], &text[at + 1 + word.len()..]);
     let ended = after.is_empty() || after.starts_with(" (");
     (ended && name.contains(".py::")).then_some(())?;
-    Some((name, progress_word(word)?))
-}
-
-fn progress_word(word: &str) -> Option<TestOutcome> {
-    match word {
-        "PASSED" | "XPASS" => Some(TestOutcome::Passed),
-        "FAILED" | "ERROR" => Some(TestOutcome::Failed),
-        "XFAIL" | "SKIPPED" => Some(TestOutcome::Skipped),
-        _ => None,
-    }
+    Some((name, outcome(word)?))
 }

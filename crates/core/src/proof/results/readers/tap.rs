@@ -5,7 +5,7 @@
 
 use super::{RunnerResult, indentation};
 use crate::proof::results::ids::TestOutcome;
-use crate::proof::results::runner_lines::SummaryCounts;
+use crate::proof::results::runner_lines::{SummaryCounts, tap};
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = TapReader::default();
@@ -43,22 +43,22 @@ impl TapReader {
             }
         } else if line == "---" && self.last.is_some() {
             self.in_details = true;
-        } else if let Some(title) = line.strip_prefix("# Subtest: ") {
+        } else if let Some(title) = tap::subtest(line) {
             self.open.retain(|(it, _)| *it < depth);
             self.open.push((depth, title.to_owned()));
         } else if line.starts_with("Bail out!") {
             self.bailed = true;
-        } else if let (0, Some(number)) = (depth, plan(line)) {
+        } else if let (0, Some(number)) = (depth, tap::plan(line)) {
             self.plan(number);
-        } else if let Some((title, outcome)) = test_line(line) {
-            match line.ends_with(" {") {
-                true => self.suite(depth, title),
-                false => self.test(depth, title, outcome),
+        } else if let Some(point) = tap::point(line) {
+            match point.opens {
+                true => self.suite(depth, point.title),
+                false if point.title.is_empty() => self.test(depth, &point.number.to_string(), point.outcome),
+                false => self.test(depth, point.title, point.outcome),
             }
         }
     }
 
-    /// Vitest writes the line of a suite before its tests and opens a brace.
     fn suite(&mut self, depth: usize, title: &str) {
         self.last = None;
         self.seen += u32::from(depth == 0);
@@ -117,32 +117,6 @@ impl TapReader {
         let counts = SummaryCounts::of(&self.tests);
         Some(RunnerResult { tests: self.tests, counts, complete, build_failed: self.build_failed })
     }
-}
-
-fn plan(line: &str) -> Option<u32> {
-    let rest = line.strip_prefix("1..")?;
-    rest.split(' ').next()?.parse().ok()
-}
-
-/// Reads `not ok 2 - title # SKIP reason`.
-fn test_line(line: &str) -> Option<(&str, TestOutcome)> {
-    let (rest, outcome) = match line.strip_prefix("not ok") {
-        Some(rest) => (rest, TestOutcome::Failed),
-        None => (line.strip_prefix("ok")?, TestOutcome::Passed),
-    };
-    let rest = rest.strip_prefix(' ')?;
-    let (number, title) = rest.split_once(' ').unwrap_or((rest, ""));
-    number.parse::<u32>().ok()?;
-    let title = title.strip_prefix("- ").unwrap_or(title);
-    let (title, directive) = match title.rsplit_once(" # ") {
-        Some((title, it)) => (title, it),
-        None => title.strip_prefix("# ").map_or((title, ""), |it| ("", it)),
-    };
-    let directive = directive.to_ascii_lowercase();
-    let is_skipped = directive.starts_with("skip") || directive.starts_with("todo");
-    let title = title.trim();
-    let title = if title.is_empty() { number } else { title };
-    Some((title, if is_skipped { TestOutcome::Skipped } else { outcome }))
 }
 
 /// Node names a whole file by its absolute path.

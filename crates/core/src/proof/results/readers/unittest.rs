@@ -7,7 +7,7 @@ use super::RunnerResult;
 use crate::proof::results::ids::TestOutcome;
 use crate::proof::results::runner_lines::SummaryCounts;
 use crate::proof::results::runner_lines::unittest::{
-    UnittestEnd, conclusion, is_fixture, is_rule, ran as ran_line,
+    UnittestEnd, conclusion, heading, is_fixture, is_rule, ran as ran_line,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ struct UnittestSession {
 
 impl UnittestSession {
     fn line(&mut self, text: &str) {
-        if let Some(name) = heading(text) {
+        if let Some(name) = heading(text).and_then(|(title, _)| dotted(title)) {
             self.import_failed |= name.contains("unittest.loader._FailedTest");
             self.failed.insert(name);
         } else if self.in_failures {
@@ -86,13 +86,6 @@ impl UnittestSession {
         let tests = self.listed.into_iter().collect();
         RunnerResult { tests, counts, complete: true, build_failed: self.import_failed }
     }
-}
-
-/// Reads the heading of a failure: `FAIL: test_bad (tests.test_calc.TestCalc.test_bad) (i=1)`.
-fn heading(text: &str) -> Option<String> {
-    let kinds = ["FAIL: ", "ERROR: ", "UNEXPECTED SUCCESS: "];
-    let test = kinds.iter().find_map(|it| text.strip_prefix(it))?;
-    dotted(test)
 }
 
 /// Reads `test_add (module.Class)` or `test_add (module.Class.test_add)` into the dotted path.

@@ -1,6 +1,7 @@
-//! Lines of `go test`, plain and with `-v`.
+//! Lines of `go test`, plain, with `-v` and with `-json`.
 
 use crate::proof::results::ids::TestOutcome;
+use serde::Deserialize;
 
 /// How a package ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +10,56 @@ pub enum GoEnding {
     Failed,
     NoTests,
     NotBuilt,
+}
+
+/// One line of `-json`.
+#[derive(Debug)]
+pub struct GoEvent {
+    pub action: GoAction,
+    pub package: Option<String>,
+    /// None: it is about the package.
+    pub test: Option<String>,
+    /// The package failed because it, or one that it needs, does not build.
+    pub failed_build: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoAction {
+    Begins,
+    Ends(TestOutcome),
+    NotBuilt,
+}
+
+/// Whether a line is one of `-json`. What a test printed stands in such a line too.
+pub fn is_event(text: &str) -> bool {
+    text.starts_with('{') && text.contains("\"Action\":")
+}
+
+/// Reads a line of `-json` about the beginning or the end of something.
+pub fn event(text: &str) -> Option<GoEvent> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct GoLine {
+        action: String,
+        package: Option<String>,
+        test: Option<String>,
+        failed_build: Option<String>,
+    }
+    let GoLine { action, package, test, failed_build } = serde_json::from_str(text).ok()?;
+    let action = match action.as_str() {
+        "run" => GoAction::Begins,
+        "pass" => GoAction::Ends(TestOutcome::Passed),
+        "fail" => GoAction::Ends(TestOutcome::Failed),
+        "skip" => GoAction::Ends(TestOutcome::Skipped),
+        "build-fail" => GoAction::NotBuilt,
+        _ => return None,
+    };
+    Some(GoEvent { action, package, test, failed_build: failed_build.is_some() })
+}
+
+/// Reads `=== RUN   TestName`.
+pub fn begun(text: &str) -> Option<&str> {
+    text.split_once("=== RUN   ").map(|(_, test)| test.trim())
 }
 
 /// Reads `--- FAIL: TestName (0.00s)`, which follows what the test printed without a line end.

@@ -1,6 +1,7 @@
 //! Lines of `cargo test`.
 
 use super::{SummaryCounts, amount_of, amounts, count};
+use crate::proof::results::ids::TestOutcome;
 
 /// Reads `running 3 tests`.
 pub fn announcement(text: &str) -> Option<u32> {
@@ -21,11 +22,23 @@ pub fn result(text: &str) -> Option<(SummaryCounts, bool)> {
     Some((counts, word == "ok"))
 }
 
-/// Reads `test tests::adds ... ok` into the name and what stands for the outcome.
-pub fn test(text: &str) -> Option<(&str, &str)> {
+/// Reads `test tests::adds ... ok` into the name and the outcome.
+pub fn test(text: &str) -> Option<(&str, TestOutcome)> {
     let (name, outcome) = text.strip_prefix("test ")?.split_once(" ... ")?;
     let remarks = [" - should panic", " - compile fail", " - compile"];
-    Some((remarks.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name), outcome))
+    let name = remarks.iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name);
+    let outcome = match outcome.split([' ', ',']).next()? {
+        "ok" | "bench:" => TestOutcome::Passed,
+        "FAILED" => TestOutcome::Failed,
+        "ignored" => TestOutcome::Skipped,
+        _ => return None,
+    };
+    Some((name, outcome))
+}
+
+/// Whether the names of the failing tests stand below this line, each four columns further in.
+pub fn lists_failures(text: &str) -> bool {
+    text == "failures:"
 }
 
 /// Whether cargo says that a target failed. A dying test leaves its line unfinished, so it may say so in the middle

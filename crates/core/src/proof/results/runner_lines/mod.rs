@@ -9,7 +9,9 @@ pub mod junit;
 pub mod libtest;
 pub mod mocha;
 pub mod nextest;
+pub mod node;
 pub mod pytest;
+pub mod tap;
 pub mod unittest;
 pub mod vitest;
 

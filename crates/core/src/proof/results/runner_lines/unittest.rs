@@ -9,6 +9,13 @@ pub fn is_rule(text: &str, of: char) -> bool {
     text.len() == RULE_WIDTH && text.chars().all(|it| it == of)
 }
 
+/// Reads the heading of a failure, `FAIL: test_bad (tests.test_calc.TestCalc.test_bad) (i=1)`, into what stands behind
+/// its kind, and whether it is an unexpected success, which has no rule of its own below it.
+pub fn heading(text: &str) -> Option<(&str, bool)> {
+    let failed = text.strip_prefix("FAIL: ").or_else(|| text.strip_prefix("ERROR: "));
+    failed.map(|it| (it, false)).or_else(|| text.strip_prefix("UNEXPECTED SUCCESS: ").map(|it| (it, true)))
+}
+
 /// Reads `Ran 3 tests in 0.001s`.
 pub fn ran(text: &str) -> Option<u32> {
     let (number, rest) = text.strip_prefix("Ran ")?.split_once(" test")?;
