@@ -7,120 +7,12 @@ mod refine;
 
 pub use refine::{DesignSection, Edit, refine};
 
-use crate::documents::input::{self, below, field, status_line};
+use crate::documents::input::{below, field, status_line};
+use crate::documents::task_kind::{TaskKind, promise_of_type};
 use loop_base::time::Timestamp;
 
 /// The status of a design that a run works on.
 const LOCKED: &str = "**Status**: LOCKED ✅ - Ready for Implementation";
-
-/// A type of task: its id, its name, the words that give it away, and what its acceptance needs
-/// beyond the task itself.
-#[derive(Debug, PartialEq, Eq)]
-pub struct TaskKind {
-    pub id: &'static str,
-    pub name: &'static str,
-    words: &'static [&'static str],
-    criterion: &'static str,
-}
-
-/// In the order in which a sentence is tried: "fix a slow query" is about the fix, "add tests" is
-/// about tests, and nearly everything adds something.
-pub const KINDS: [TaskKind; 8] = [
-    TaskKind {
-        id: "security",
-        name: "Security",
-        words: &[
-            "security",
-            "vulnerability",
-            "vulnerabilities",
-            "cve",
-            "xss",
-            "csrf",
-            "injection",
-            "exploit",
-            "sanitize",
-            "sanitise",
-        ],
-        criterion: "A test shows that the attack fails",
-    },
-    TaskKind {
-        id: "performance",
-        name: "Performance",
-        words: &[
-            "performance",
-            "optimize",
-            "optimise",
-            "optimization",
-            "faster",
-            "speed",
-            "slow",
-            "latency",
-            "throughput",
-            "benchmark",
-        ],
-        criterion: "A measurement before and after shows the difference",
-    },
-    TaskKind {
-        id: "refactoring",
-        name: "Refactoring",
-        words: &["refactor", "refactoring", "restructure", "reorganize", "reorganise", "simplify", "rename"],
-        criterion: "Behaviour is unchanged: the tests that existed pass as they were",
-    },
-    TaskKind {
-        id: "bug-fix",
-        name: "Bug Fix",
-        words: &[
-            "bug",
-            "bugs",
-            "bugfix",
-            "fix",
-            "fixes",
-            "crash",
-            "crashes",
-            "broken",
-            "regression",
-            "repair",
-        ],
-        criterion: "A test fails without the fix and passes with it",
-    },
-    TaskKind {
-        id: "documentation",
-        name: "Documentation",
-        words: &["documentation", "document", "docs", "readme", "changelog", "tutorial"],
-        criterion: "Every command and example in the text works as written",
-    },
-    TaskKind {
-        id: "testing",
-        name: "Testing",
-        words: &["test", "tests", "testing", "coverage"],
-        criterion: "Each added test fails when what it tests is taken away",
-    },
-    TaskKind {
-        id: "api",
-        name: "API",
-        words: &["api", "endpoint", "endpoints", "rest", "graphql", "webhook", "grpc"],
-        criterion: "Every endpoint has tests for what it accepts and what it refuses",
-    },
-    TaskKind {
-        id: "feature",
-        name: "Feature",
-        words: &["feature", "add", "implement", "support", "create", "introduce", "build"],
-        criterion: "Tests cover the added behaviour",
-    },
-];
-
-/// Returns the type with this id or name.
-pub fn kind_named(name: &str) -> Option<&'static TaskKind> {
-    let name = name.trim();
-    KINDS.iter().find(|it| it.id.eq_ignore_ascii_case(name) || it.name.eq_ignore_ascii_case(name))
-}
-
-/// Returns the type that a sentence speaks of.
-pub fn kind_of(sentence: &str) -> Option<&'static TaskKind> {
-    let lower = sentence.to_lowercase();
-    let words: Vec<&str> = lower.split(|it: char| !it.is_alphanumeric()).collect();
-    KINDS.iter().find(|kind| kind.words.iter().any(|it| words.contains(it)))
-}
 
 /// What a design is composed from.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +51,7 @@ pub fn compose(draft: &Draft) -> String {
     let sentence = one_line(draft.sentence);
     let title = title(&sentence);
     let name = draft.kind.map_or("General", |it| it.name);
-    let promise = input::promise_of_type(name);
+    let promise = promise_of_type(name);
     let quoted: String = draft.sentence.trim().lines().map(|it| format!("> {}\n", it.trim_end())).collect();
     let mark = if draft.reviewed { "- [ ]" } else { "-" };
     let more = draft.kind.map_or(String::new(), |it| format!("{mark} {}\n", it.criterion));
@@ -242,11 +134,9 @@ fn title(sentence: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        DesignSection, Draft, Edit, KINDS, age, compose, is_locked, kind_named, kind_of, locked, refine,
-        sentence_of, stem,
-    };
+    use super::{DesignSection, Draft, Edit, age, compose, is_locked, locked, refine, sentence_of, stem};
     use crate::documents::input;
+    use crate::documents::task_kind::kind_of;
     use loop_base::time::Timestamp;
 
     fn draft(sentence: &str) -> String {
@@ -274,24 +164,6 @@ mod tests {
         let text = compose(&draft);
         assert_eq!(input::criteria(&text).total, 0);
         assert_eq!((input::promise(&text), input::validation(&text)), ("TASK_COMPLETE", vec![]));
-    }
-
-    #[test]
-    fn the_words_of_a_sentence_give_its_type_away() {
-        let of = |sentence: &str| kind_of(sentence).map(|it| it.id);
-        assert_eq!(of("Fix the crash when a test fails"), Some("bug-fix"));
-        assert_eq!(of("add tests for the parser"), Some("testing"));
-        assert_eq!(of("a REST endpoint for todos"), Some("api"));
-        assert_eq!(of("make the slow API faster"), Some("performance"));
-        assert_eq!(of("close the SQL injection"), Some("security"));
-        assert_eq!(of("prefix every line"), None);
-        assert_eq!(of("Implement undo"), Some("feature"));
-        assert_eq!(kind_named(" bug fix ").map(|it| it.id), Some("bug-fix"));
-        assert_eq!(kind_named("chore"), None);
-        let promises: Vec<&str> = KINDS.iter().map(|it| input::promise_of_type(it.id)).collect();
-        let by_name: Vec<&str> = KINDS.iter().map(|it| input::promise_of_type(it.name)).collect();
-        assert_eq!(promises, by_name);
-        assert!(!promises.contains(&"TASK_COMPLETE"));
     }
 
     #[test]

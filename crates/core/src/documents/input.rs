@@ -2,6 +2,7 @@
 //! lists, which are open, what it promises, how it is validated, and whether anything but its
 //! checkboxes and its status has changed. Text in, facts out.
 
+use crate::documents::task_kind::{ANY_PROMISE, promise_of_type};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
@@ -48,39 +49,7 @@ pub fn validation(text: &str) -> Vec<String> {
 /// Returns the promise that belongs to the document's task type.
 pub fn promise(text: &str) -> &'static str {
     let typed = text.lines().find_map(|line| field(line, "task type"));
-    typed.map_or("TASK_COMPLETE", promise_of_type)
-}
-
-/// The type itself first, then its words in a fixed order: "API Testing" is about tests.
-pub(crate) fn promise_of_type(kind: &str) -> &'static str {
-    let kind = kind.to_ascii_lowercase();
-    let exact = match kind.as_str() {
-        "testing" => "TESTS_COMPLETE",
-        "feature" => "FEATURE_COMPLETE",
-        "bug-fix" | "bug fix" => "BUG_FIXED",
-        "performance" => "OPTIMIZED",
-        "refactoring" => "REFACTORED",
-        "security" => "SECURITY_FIXED",
-        "documentation" => "DOCS_COMPLETE",
-        "api" => "API_COMPLETE",
-        _ => "",
-    };
-    if !exact.is_empty() {
-        return exact;
-    }
-    let words: Vec<&str> = kind.split(|it: char| !it.is_ascii_alphanumeric()).collect();
-    let by_word: [(&[&str], &str); 8] = [
-        (&["testing", "tests", "test"], "TESTS_COMPLETE"),
-        (&["feature"], "FEATURE_COMPLETE"),
-        (&["bug", "fix", "bugfix"], "BUG_FIXED"),
-        (&["performance", "optimization"], "OPTIMIZED"),
-        (&["refactoring", "refactor"], "REFACTORED"),
-        (&["security"], "SECURITY_FIXED"),
-        (&["documentation", "docs"], "DOCS_COMPLETE"),
-        (&["api"], "API_COMPLETE"),
-    ];
-    let found = by_word.iter().find(|(names, _)| names.iter().any(|it| words.contains(it)));
-    found.map_or("TASK_COMPLETE", |(_, promise)| promise)
+    typed.map_or(ANY_PROMISE, promise_of_type)
 }
 
 /// Returns a hash of the text that ticking a box or locking the document does not change.

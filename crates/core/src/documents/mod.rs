@@ -5,3 +5,4 @@ pub mod design;
 pub mod input;
 pub mod planning;
 pub mod system_queue;
+pub mod task_kind;

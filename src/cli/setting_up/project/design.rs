@@ -9,7 +9,8 @@ use crate::world::wait::now;
 use clap::{Args, ValueEnum};
 use loop_base::files::replace_for_good;
 use loop_base::text::{sanitise, shell_word};
-use loop_core::documents::design::{self, DesignSection, Draft, Edit, KINDS};
+use loop_core::documents::design::{self, DesignSection, Draft, Edit};
+use loop_core::documents::task_kind::{KINDS, kind_named, kind_of};
 
 #[derive(Args)]
 pub(crate) struct DesignFlags {
@@ -54,9 +55,9 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
             let known: Vec<&str> = KINDS.iter().map(|it| it.id).collect();
             let text = format!("unknown type \"{name}\"");
             let help = NextStep::ByHand(format!("one of: {}", known.join(", ")));
-            Some(design::kind_named(name).ok_or_else(|| Refusal::usage(text, help))?)
+            Some(kind_named(name).ok_or_else(|| Refusal::usage(text, help))?)
         }
-        None => design::kind_of(&flags.text),
+        None => kind_of(&flags.text),
     };
     let project = context.caller.project()?;
     let checks: Vec<String> = detect(&project).into_iter().map(|it| it.run).collect();
