@@ -1,6 +1,6 @@
 //! Taking a landed system out of its branch again.
 
-use crate::project::Project;
+use crate::project::{Project, SYSTEM};
 
 #[test]
 fn a_landed_system_is_taken_out_and_its_dependants_are_named() {
@@ -8,7 +8,13 @@ fn a_landed_system_is_taken_out_and_its_dependants_are_named() {
     let sandbox = &project.sandbox;
     project.run("honest", &[]).exits(0);
     let merge = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let state_file = sandbox.project.join(SYSTEM).join("loop-state.json");
+    std::fs::remove_file(&state_file).expect("it is there");
     sandbox.run(&["queue", "revert", "sys-002"]).exits(0).says("sys-003 (specified)");
+    assert!(state_file.exists(), "whoever reverts writes the mirrors");
+    let journey = sandbox.read("domain-memory/shop/journey-log.jsonl");
+    let actions = |action: &str| journey.matches(&format!("\"action\":\"{action}\"")).count();
+    assert_eq!((actions("landed"), actions("reverted")), (1, 1), "{journey}");
     assert_eq!(sandbox.read("lib.sh"), "add() { echo 0; }\n");
     let told = sandbox.git(&["log", "-1", "--format=%s%n%b"]);
     assert!(told.starts_with("Revert \"Merge sys-002: Adder\"\n"), "{told}");

@@ -4,7 +4,7 @@
 
 use loop_base::files;
 use loop_base::time::Timestamp;
-use loop_core::engine::{CheckOutcome, CheckResult, Moment};
+use loop_core::engine::{CheckOutcome, CheckResult, Landing, Moment};
 use loop_core::workflow::model::Workflow;
 use serde_json::{Value, json};
 use std::fs::OpenOptions;
@@ -47,7 +47,10 @@ impl Journey {
             Moment::GateRequested { gate } => ("gate", "requested", *gate, "success", json!({})),
             Moment::GateApproved { gate, by } => ("gate", "approved", *gate, "success", json!({ "by": by })),
             Moment::ItemDone { id } => ("decision", "capability-complete", *id, "success", json!({})),
-            Moment::Landed { is_success } => ("system", "landed", system, outcome(*is_success), json!({})),
+            Moment::Landed(landing) => {
+                let (action, outcome) = landed(landing);
+                ("system", action, system, outcome, json!({}))
+            }
             Moment::Closed => ("system", "closed", system, "success", json!({})),
         };
         let mut line = json!({
@@ -83,6 +86,20 @@ impl Journey {
         }
         self.written = Some(self.lines.len().max(written));
         Ok(())
+    }
+}
+
+/// What came of bringing a system to its target, and how it came out.
+fn landed(landing: &Landing) -> (&'static str, &'static str) {
+    match landing {
+        Landing::Merged { .. } => ("landed", "success"),
+        Landing::Not { .. } | Landing::Red { .. } => ("landed", "failure"),
+        Landing::Requested { .. } => ("merge-requested", "success"),
+        Landing::Collides { .. } => ("sent-back", "failure"),
+        Landing::Waits { .. } => ("merge-waits", "skipped"),
+        Landing::Foreign { .. } => ("target-moved", "failure"),
+        Landing::Clear => ("merge-continues", "success"),
+        Landing::Reverted { .. } => ("reverted", "success"),
     }
 }
 

@@ -44,9 +44,7 @@ pub enum Moment<'a> {
     ItemDone {
         id: &'a str,
     },
-    Landed {
-        is_success: bool,
-    },
+    Landed(&'a Landing),
     Closed,
 }
 
@@ -73,9 +71,7 @@ impl<'a> Moment<'a> {
             },
             Event::Approved { gate, by, .. } => Moment::GateApproved { gate, by },
             Event::ItemDone { id, .. } => Moment::ItemDone { id },
-            Event::Landed(landing) => {
-                Moment::Landed { is_success: !matches!(landing, Landing::Not { .. } | Landing::Red { .. }) }
-            }
+            Event::Landed(landing) => Moment::Landed(landing),
             Event::Closed(_) => Moment::Closed,
             _ => return None,
         })
