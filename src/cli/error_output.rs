@@ -5,6 +5,8 @@ use crate::desk::{NO_INPUT_STEP, NextStep, Refusal, WORKTREE_STEP};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use loop_base::text::{sanitise, shell_word};
+use loop_core::engine::Status;
+use loop_store::subcommands;
 use std::error::Error;
 use std::process::ExitCode;
 
@@ -120,16 +122,9 @@ fn misuse(error: &clap::Error) -> String {
 fn named_commands(typed: &[String]) -> String {
     let mut at = super::Cli::command();
     let mut names: Vec<String> = Vec::new();
-    let mut words = typed.iter();
-    while let Some(word) = words.next() {
-        if matches!(word.as_str(), "-C" | "--dir" | "--home" | "--run") {
-            words.next();
-        }
-        if word.starts_with('-') {
-            continue;
-        }
+    for word in subcommands(typed.iter().map(String::as_str)) {
         let Some(found) = at.find_subcommand(word).filter(|it| !it.is_hide_set()).cloned() else { break };
-        names.push(word.clone());
+        names.push(word.to_owned());
         at = found;
     }
     names.join(" ")
@@ -182,32 +177,42 @@ fn opens_a_run(typed: &[String]) -> bool {
 
 /// Returns the command of a command line, behind the flags that may stand before it.
 fn command(typed: &[String]) -> Option<&str> {
-    let mut words = typed.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "-C" | "--home" | "--run" => drop(words.next()),
-            flag if flag.starts_with('-') => (),
-            command => return Some(command),
-        }
-    }
-    None
+    subcommands(typed.iter().map(String::as_str)).next()
 }
 
 /// Returns the word of the run that an exit code speaks of; the other codes speak of none.
 fn status(exit: u8) -> Option<&'static str> {
-    match exit {
-        3 => Some("waiting"),
-        4 => Some("halted"),
-        5 => Some("paused"),
-        6 => Some("capped"),
-        7 => Some("running"),
-        _ => None,
-    }
+    let status = match exit {
+        3 => Status::Waiting,
+        4 => Status::Halted,
+        5 => Status::Paused,
+        6 => Status::Capped,
+        7 => Status::Running,
+        _ => return None,
+    };
+    Some(status.word())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{NO_INPUT_STEP, about_each, repeated};
+    use super::{NO_INPUT_STEP, about_each, named_commands, repeated};
+    use clap::CommandFactory;
+    use loop_store::OPTIONS_WITH_VALUE;
+
+    #[test]
+    fn every_option_of_all_commands_that_has_a_value_is_known() {
+        let command = crate::cli::Cli::command();
+        let options =
+            command.get_arguments().filter(|it| it.is_global_set() && it.get_action().takes_values());
+        let mut names: Vec<String> = options
+            .flat_map(|it| {
+                let short = it.get_short().map(|it| format!("-{it}"));
+                short.into_iter().chain(it.get_long().map(|it| format!("--{it}")))
+            })
+            .collect();
+        names.sort();
+        assert_eq!(names, OPTIONS_WITH_VALUE);
+    }
 
     #[test]
     fn what_was_typed_stands_in_the_next_step() {
@@ -222,6 +227,10 @@ mod tests {
         );
         assert_eq!(next(step, &["run", "$HOME's"]), "loop run '$HOME'\\''s' --agent-cmd \"./agent.sh\"");
         assert_eq!(next(step, &["-C", "x", "init", "it"]), "loop -C x init it --agent-cmd \"./agent.sh\"");
+        assert_eq!(
+            next(step, &["--dir", "x", "run", "it"]),
+            "loop --dir x run it --agent-cmd \"./agent.sh\""
+        );
         assert_eq!(next(step, &["resume"]), step);
         assert_eq!(next("loop status", &["run", "it"]), "loop status");
         let check = "loop run --check tests=\"go test -v\"";
@@ -234,6 +243,16 @@ mod tests {
             next(NO_INPUT_STEP, &["-C", "x", "run", "--agent-cmd", "my agent"]),
             "loop -C x run \"what to build\" --agent-cmd \"my agent\""
         );
+    }
+
+    #[test]
+    fn the_help_that_is_named_is_that_of_the_command() {
+        let help = |typed: &[&str]| {
+            let typed: Vec<String> = typed.iter().map(|it| (*it).to_owned()).collect();
+            named_commands(&typed)
+        };
+        assert_eq!(help(&["--dir", "run", "queue", "--json", "add", "x"]), "queue add");
+        assert_eq!(help(&["--run", "status", "nothing"]), "");
     }
 
     #[test]

@@ -54,15 +54,7 @@ impl Holder {
 
     /// Returns which command of ours it is, as far as its words tell.
     pub fn subcommand(&self) -> Option<&str> {
-        let mut words = self.command.split(' ').skip(1);
-        while let Some(word) = words.next() {
-            match word {
-                "-C" | "--dir" | "--home" | "--run" => drop(words.next()),
-                option if option.starts_with('-') => (),
-                command => return Some(command),
-            }
-        }
-        None
+        subcommands(self.command.split(' ').skip(1)).next()
     }
 
     /// Whether exactly this process is alive.
@@ -74,6 +66,24 @@ impl Holder {
             && !is_zombie(self.pid)
             && start_of(self.pid).unwrap_or(0) == self.start
     }
+}
+
+/// The options of every command that have a value in the word behind them.
+pub const OPTIONS_WITH_VALUE: [&str; 4] = ["--dir", "--home", "--run", "-C"];
+
+/// Returns the words of a command line of ours that may name a command: those that are neither an option of every
+/// command nor the value of one. The first is the command.
+pub fn subcommands<'a>(mut words: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
+    std::iter::from_fn(move || {
+        loop {
+            let word = words.next()?;
+            if OPTIONS_WITH_VALUE.contains(&word) {
+                words.next();
+            } else if !word.starts_with('-') {
+                return Some(word);
+            }
+        }
+    })
 }
 
 impl std::fmt::Display for Holder {
