@@ -1,6 +1,6 @@
 use crate::drive::drive;
 use crate::sim::{Cast, Dice, Sim};
-use loop_core::bounds::{Bound, prove};
+use loop_core::bounds::{Bound, explore};
 use loop_core::engine::{Effect, Ending, Event, Item, Opening, Rest};
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::preset;
@@ -211,26 +211,30 @@ fn no_run_exceeds_the_bound_of_its_workflow() {
             invalid += 1;
             continue;
         };
-        let proof = prove(&workflow);
-        if !proof.ends {
+        let bounds = explore(&workflow);
+        if !bounds.ends {
             refused += 1;
             continue;
         }
         bounded += 1;
         let most =
-            proof.calls.calls(3).unwrap_or_else(|| panic!("seed {seed}: ends without a bound\n{text}"));
+            bounds.calls.calls(3).unwrap_or_else(|| panic!("seed {seed}: ends without a bound\n{text}"));
         let mut reached = false;
         for run in 0..RUNS {
             let (calls, items, _) = play(&workflow, seed << 8 | run, most);
-            let bound = proof.calls.calls(items).expect("it is bounded");
-            assert!(calls <= bound, "seed {seed}, run {run}: {calls} calls, bound {:?}\n{text}", proof.calls);
+            let bound = bounds.calls.calls(items).expect("it is bounded");
+            assert!(
+                calls <= bound,
+                "seed {seed}, run {run}: {calls} calls, bound {:?}\n{text}",
+                bounds.calls
+            );
             reached |= calls == bound;
         }
         tight += u64::from(reached);
     }
     println!("{bounded} bounded, {tight} reached their bound, {refused} refused, {invalid} invalid");
     let all = WORKFLOWS * times;
-    assert!(bounded * 10 > all * 6, "too few workflows are bounded to prove anything: {bounded} of {all}");
+    assert!(bounded * 10 > all * 6, "too few workflows are bounded to show anything: {bounded} of {all}");
     assert!(tight * 20 > bounded, "the bounds are far from what happens: {tight} of {bounded} are reached");
 }
 
@@ -238,9 +242,9 @@ fn no_run_exceeds_the_bound_of_its_workflow() {
 fn presets_end_and_say_after_how_many_calls() {
     let mut shown = String::new();
     for name in preset::names() {
-        let proof = prove(&preset(name));
-        let _ = writeln!(shown, "{name}: ends {}, {}", proof.ends, proof.calls);
-        for why in &proof.why {
+        let bounds = explore(&preset(name));
+        let _ = writeln!(shown, "{name}: ends {}, {}", bounds.ends, bounds.calls);
+        for why in &bounds.why {
             let _ = writeln!(shown, "  {why}");
         }
     }
@@ -257,15 +261,15 @@ fn ways_back_that_renew_each_other_are_found() {
         "[[phase]]\nname = \"A\"\n{PHASE}reject = {{ when = 'verdict == \"X\"', go = \"B\", at_most = 1, back = \"direct\" }}\n\
          [[phase]]\nname = \"B\"\n{PHASE}reject = {{ when = 'verdict == \"X\"', go = \"A\", at_most = 1 }}\n"
     );
-    let endless = prove(&read(&text));
+    let endless = explore(&read(&text));
     assert_eq!((endless.ends, endless.calls), (false, Bound::Unknown));
-    let capped = prove(&read(&format!("[limits]\niterations = 9\n{text}")));
+    let capped = explore(&read(&format!("[limits]\niterations = 9\n{text}")));
     assert_eq!((capped.ends, capped.calls), (true, Bound::AtMost(9)));
 }
 
 #[test]
 fn each_thing_that_bounds_a_run_counts() {
-    let of = |text: &str| prove(&read(text)).calls;
+    let of = |text: &str| explore(&read(text)).calls;
     let one = |keys: &str| of(&format!("[[phase]]\nname = \"A\"\n{PHASE}{keys}"));
     assert_eq!(one(""), Bound::AtMost(100), "the usual cap");
     assert_eq!(one("iterations = 7\n"), Bound::AtMost(7));

@@ -13,7 +13,7 @@ use crate::world::effects::approval::pin_signers;
 use loop_base::text::shell_word;
 use loop_core::agent_table::{AgentRow, AgentTable};
 use loop_core::agents;
-use loop_core::bounds::prove;
+use loop_core::bounds::explore;
 use loop_core::documents::input;
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{Agent, InputKind, Workflow};
@@ -49,11 +49,11 @@ pub(crate) fn pin_approvers(workflow: &mut Workflow, project: &Path) -> anyhow::
 
 /// A workflow whose ways back could follow each other forever is refused before its first call.
 pub(crate) fn refuse_endless(workflow: &Workflow) -> anyhow::Result<()> {
-    let proof = prove(workflow);
-    if proof.ends {
+    let bounds = explore(workflow);
+    if bounds.ends {
         return Ok(());
     }
-    let text = format!("{} may never end: {}", workflow.name, proof.why.join("; "));
+    let text = format!("{} may never end: {}", workflow.name, bounds.why.join("; "));
     Err(Refusal::usage(
         text,
         NextStep::by_hand("limit it with iterations = N in [limits]; loop check explains"),

@@ -1,6 +1,6 @@
 //! That a workflow ends, and after how many agent calls at most. The engine itself is explored, with a
 //! world in which every call may come to anything: it leaves, continues with or without progress, fails
-//! with the same or another error, rejects, is stuck. What is proved is that such a run stops
+//! with the same or another error, rejects, is stuck. What is shown is that such a run stops
 //! without a person, and a number that its iterations cannot exceed; the number may be too high (not
 //! every behaviour is possible in every phase), never too low.
 //!
@@ -72,7 +72,8 @@ impl std::fmt::Display for Bound {
 /// bound grows by the same amount with each; three steps show that it does.
 const ITEMS_TRIED: std::ops::RangeInclusive<usize> = 0..=3;
 
-pub fn prove(workflow: &Workflow) -> WorkflowBounds {
+/// Explores every way that a run of the workflow can take.
+pub fn explore(workflow: &Workflow) -> WorkflowBounds {
     let world = world::abstracted(workflow);
     let mut lengths = Lengths::new(&world);
     let (ends, calls) = bound(workflow, &world, &mut lengths);

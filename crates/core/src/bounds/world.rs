@@ -1,4 +1,4 @@
-//! The world as the proof sees it: everything that is not about the order of calls is taken away, and
+//! The world as the exploration sees it: everything that is not about the order of calls is taken away, and
 //! what is left answers at once. What could only stop a run earlier (windows, budgets, gates whose
 //! condition may be false) is taken away too, so that no path is missed.
 

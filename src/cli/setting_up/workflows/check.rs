@@ -5,7 +5,7 @@ use crate::cli::Context;
 use crate::desk::{NextStep, Refusal, read_source, user_config};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
-use loop_core::bounds::{WorkflowBounds, prove};
+use loop_core::bounds::{WorkflowBounds, explore};
 use loop_core::workflow::model::{Next, Workflow};
 use loop_core::workflow::problem::Problem;
 use loop_core::workflow::resolve::{Layers, resolve};
@@ -34,22 +34,22 @@ pub(crate) fn run(context: &Context, flags: &CheckFlags) -> anyhow::Result<u8> {
         Ok(workflow) => workflow,
         Err(problems) => return Ok(mistakes(context, &problems)),
     };
-    let proof = prove(&workflow);
+    let bounds = explore(&workflow);
     if context.json {
         let phases: Vec<&str> = workflow.phases.iter().map(|it| it.name.as_str()).collect();
         let good = json!({
-            "ok": proof.ends, "workflow": workflow.name, "phases": phases, "ends": proof.ends,
-            "calls": proof.calls, "why": proof.why, "problems": [],
+            "ok": bounds.ends, "workflow": workflow.name, "phases": phases, "ends": bounds.ends,
+            "calls": bounds.calls, "why": bounds.why, "problems": [],
         });
         println!("{}", serde_json::to_string_pretty(&good)?);
-    } else if proof.ends {
-        println!("{}", sanitise(&good_news(&workflow, &proof, context.quiet)));
+    } else if bounds.ends {
+        println!("{}", sanitise(&good_news(&workflow, &bounds, context.quiet)));
     }
-    if !proof.ends {
+    if !bounds.ends {
         let text = format!(
             "{} may never end: routes back can follow each other forever\n\n  {}\n",
             workflow.name,
-            proof.why.join("\n  ")
+            bounds.why.join("\n  ")
         );
         return Err(Refusal::usage(
             text,
@@ -128,13 +128,13 @@ fn mistakes(context: &Context, problems: &[Problem]) -> u8 {
     2
 }
 
-fn good_news(workflow: &Workflow, proof: &WorkflowBounds, short: bool) -> String {
+fn good_news(workflow: &Workflow, bounds: &WorkflowBounds, short: bool) -> String {
     let about = if workflow.about.is_empty() { String::new() } else { format!(": {}", workflow.about) };
     let mut out = format!("{} has no mistakes{about}\n", workflow.name);
     out += &format!("{}\n", path(workflow));
-    out += &format!("it ends or asks a person after {}", proof.calls);
+    out += &format!("it ends or asks a person after {}", bounds.calls);
     if !short {
-        for why in &proof.why {
+        for why in &bounds.why {
             out += &format!("\n  {why}");
         }
     }

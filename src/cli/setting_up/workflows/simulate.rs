@@ -12,7 +12,7 @@ use crate::sim::{Cast, Dice, Play, Sim, happy_plays};
 use clap::Args;
 use loop_base::text::{sanitise, shell_word};
 use loop_base::time::length;
-use loop_core::bounds::prove;
+use loop_core::bounds::explore;
 use loop_core::engine::{Answer, Choice, Command, Event, Item, Opening, QuestionKind, Status};
 use loop_core::event_line::line;
 use loop_core::workflow::model::Workflow;
@@ -84,7 +84,7 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
 
 /// Without a seed everything goes well, so that the path through the workflow can be read.
 fn play_alone(context: &Context, workflow: &Workflow, flags: &SimulateFlags) -> anyhow::Result<u8> {
-    if !prove(workflow).ends {
+    if !explore(workflow).ends {
         let text = format!("{} may never end, so it is not simulated", workflow.name);
         return Err(Refusal::usage(text, "loop check"));
     }
