@@ -7,7 +7,7 @@ use loop_base::time::Timestamp;
 use loop_base::value::Value;
 use loop_core::engine::{Cost, Ending, TokenClasses};
 use loop_core::facts::FactName;
-use loop_core::report::{Report, Trouble};
+use loop_core::report::{CHECKPOINT_METRIC, Report, Trouble};
 use loop_core::workflow::model::{ErrorClass, Signal, SignalWord, Workflow};
 
 /// Reads the words after a phase's name.
@@ -76,7 +76,7 @@ fn parse_end<'a>(play: &mut Play, signal: &Signal, act: &'a [&'a str]) -> Result
         }
         ["is", "at", kind, rest @ ..] => {
             play.report.found = true;
-            play.report.metrics.insert("checkpoint".to_owned(), Value::from(*kind));
+            play.report.metrics.insert(CHECKPOINT_METRIC.to_owned(), Value::from(*kind));
             rest
         }
         ["is", "interrupted", rest @ ..] => {

@@ -73,11 +73,10 @@ impl PlanFields {
     pub(super) fn warning(&self, now: Timestamp) -> Option<Warning> {
         let used = self.used.filter(|_| self.warned && !self.rejected)?;
         let which = match self.window.as_deref() {
-            Some("five_hour" | "300 minutes") => "5-hour ",
-            Some("seven_day" | "10080 minutes") => "weekly ",
-            Some("seven_day_opus") => "weekly Opus ",
-            Some("seven_day_sonnet") => "weekly Sonnet ",
-            Some(_) | None => "",
+            Some("five_hour" | "300 minutes") => "5-hour ".to_owned(),
+            Some("seven_day" | "10080 minutes") => "weekly ".to_owned(),
+            Some(other) => model_window(other),
+            None => String::new(),
         };
         let until = self.until(now);
         let resets = until.map(|it| format!("; it resets at {it}")).unwrap_or_default();
@@ -87,6 +86,14 @@ impl PlanFields {
     fn until(&self, now: Timestamp) -> Option<Timestamp> {
         self.resets_at_s.and_then(when::epoch).map(|it| when::settle(it, now))
     }
+}
+
+/// Reads the window of one model, `seven_day_opus`, into words.
+fn model_window(window: &str) -> String {
+    let model =
+        window.strip_prefix("seven_day_").filter(|it| it.bytes().all(|it| it.is_ascii_alphanumeric()));
+    let Some((first, rest)) = model.and_then(|it| it.split_at_checked(1)) else { return String::new() };
+    format!("weekly {}{rest} ", first.to_ascii_uppercase())
 }
 
 /// Returns the sentence of a complaint, where that is a provider's answer as it came.
@@ -273,3 +280,14 @@ fn of_answer(stream: Stream, answer: &ProviderAnswer, whole: &str, end: &CallExi
 
 /// What a program exits with when it met a limit: EX_TEMPFAIL, "try again later".
 const EXIT_LIMIT: i32 = 75;
+
+#[cfg(test)]
+mod tests {
+    use super::model_window;
+
+    #[test]
+    fn the_window_of_any_model_is_named() {
+        assert_eq!(["seven_day_opus", "seven_day_x2"].map(model_window), ["weekly Opus ", "weekly X2 "]);
+        assert_eq!(["seven_day_", "seven_day_a b", "overage"].map(model_window), ["", "", ""]);
+    }
+}

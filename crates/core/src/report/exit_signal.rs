@@ -3,10 +3,10 @@
 //! `TASK`, …) are claims that come with it. A message that reached a checkpoint instead says so with
 //! a heading. Whether there is a commit for the claim is for others to find out.
 
-use super::Report;
 use super::block::{HIDDEN, LinePlace, ReportLine, Survey};
 use super::simple_yaml::split;
 use super::text_limits::{SUMMARY_CHARS, TEXT_CHARS, clean, is_none, is_placeholder, quote};
+use super::{CHECKPOINT_METRIC, Report};
 use crate::workflow::model::{Protocol, SignalWord};
 use loop_base::value::Value;
 
@@ -132,7 +132,7 @@ fn take_checkpoint(report: &mut Report, text: &str) {
         Some(value.trim_matches(['*', '`', ' ', '\t']))
     });
     report.found = true;
-    report.keep("checkpoint", Value::from(kind.filter(|it| !it.is_empty()).unwrap_or("unspecified")));
+    report.keep(CHECKPOINT_METRIC, Value::from(kind.filter(|it| !it.is_empty()).unwrap_or("unspecified")));
     report.options = options(text);
     report.summary = Some(clean(text, SUMMARY_CHARS)).filter(|it| !it.is_empty());
     report.note("the message stops at a checkpoint and has no EXIT_SIGNAL line");

@@ -87,10 +87,21 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
+/// The metric in which a report that stops at a checkpoint says at which.
+pub const CHECKPOINT_METRIC: &str = "checkpoint";
+
+/// The metric in which a report names its commit.
+const COMMIT_METRIC: &str = "commit";
+
 impl Report {
+    /// Whether the report says anything about a commit.
+    pub(crate) fn says_commit(&self) -> bool {
+        self.metrics.contains_key(COMMIT_METRIC)
+    }
+
     /// Returns the hash of the commit that the report names, where it names one.
     pub fn commit(&self) -> Option<String> {
-        let Value::Text(named) = self.metrics.get("commit")? else { return None };
+        let Value::Text(named) = self.metrics.get(COMMIT_METRIC)? else { return None };
         let is_hash = HASH_LEAST <= named.len() && named.chars().all(|it| it.is_ascii_hexdigit());
         is_hash.then(|| named.to_ascii_lowercase())
     }

@@ -16,6 +16,7 @@ use crate::engine::state::parts::station::Turn;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::next_call::more_skills_than;
 use crate::facts::FactName;
+use crate::report::CHECKPOINT_METRIC;
 use crate::workflow::condition::Truth;
 use crate::workflow::model::{ErrorClass, Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
@@ -210,7 +211,7 @@ fn fixed(workflow: &Workflow, turn: &Turn) -> Verdict {
 /// An agent that stops at a checkpoint says which, in place of a signal.
 fn checkpoint(phase: &Phase, turn: &Turn) -> Option<CheckpointKind> {
     let report = &turn.ended.report;
-    match report.metrics.get("checkpoint") {
+    match report.metrics.get(CHECKPOINT_METRIC) {
         Some(Value::Text(kind)) if report.signal.is_none() && phase.report == Protocol::ExitSignal => {
             // Whether the merge is all that is left, no agent says.
             Some(match kind.clone().into() {
@@ -383,8 +384,7 @@ fn notes(
     if signal && exit != Truth::True && turn.ended.report.signal.is_some() && !is_rejected {
         notes.push("the agent said that it is done, but it is not".to_owned());
     }
-    let named = turn.ended.report.metrics.contains_key("commit");
-    if signal && phase.report == Protocol::ExitSignal && !named {
+    if signal && phase.report == Protocol::ExitSignal && !turn.ended.report.says_commit() {
         notes.push("the report names no commit".to_owned());
     }
     notes
