@@ -2,7 +2,7 @@
 //! and a comment, is read, and is merged by us where the workflow says so. Everything is asked of the host before it
 //! is done, so that whoever comes after a crash finds what was done. What the host says is read, never assumed.
 
-use super::remote::{Remote, RemoteResult};
+use super::remote::{Remote, RemoteResult, usual_remote};
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
 use loop_core::engine::{CodeHost, Worktree};
@@ -259,9 +259,8 @@ pub(crate) enum Road {
 
 /// Finds how the work of a new run comes to its target, or says what stands against the way that is asked for.
 pub(crate) fn choose(workflow: &Workflow, git: &Git) -> Result<Road, String> {
-    let remotes = git.run(["remote"]).map_err(|error| error.to_string())?;
-    let remotes = String::from_utf8_lossy(&remotes).into_owned();
-    let remote = remotes.lines().find(|it| *it == "origin").or(remotes.lines().next());
+    let remote = usual_remote(git).map_err(|error| error.to_string())?;
+    let remote = remote.as_deref();
     match workflow.merge.through {
         MergeThrough::Local => Ok(Road::Here),
         MergeThrough::Gh => match request(git, remote, true) {

@@ -3,7 +3,6 @@
 //! find out.
 
 use super::train::merge::{short, tip};
-
 use crate::tree::changes::is_ancestor;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
@@ -31,6 +30,13 @@ pub(crate) enum Pushed {
     Rejected(String),
     /// It could not be asked.
     Unreachable(String),
+}
+
+/// Returns the name of the remote that work goes to: `origin`, else the first.
+pub(crate) fn usual_remote(git: &Git) -> Result<Option<String>, GitError> {
+    let remotes = String::from_utf8_lossy(&git.run(["remote"])?).into_owned();
+    let origin = remotes.lines().find(|it| *it == "origin");
+    Ok(origin.or(remotes.lines().next()).map(str::to_owned))
 }
 
 impl<'a> Remote<'a> {

@@ -10,6 +10,7 @@
 mod documents;
 mod pull_request;
 
+use super::remote::usual_remote;
 use crate::clock::now;
 use crate::measure::detect::detect;
 use crate::tree::changes::changes;
@@ -229,12 +230,11 @@ impl CompletedWork {
         }
         self.commit_files(preflight)?;
         shipped.commit = Some(single_line(&self.git.run(["rev-parse", "HEAD"])?));
-        let remotes = String::from_utf8_lossy(&self.git.run(["remote"])?).into_owned();
-        let Some(remote) = remotes.lines().find(|it| *it == "origin").or(remotes.lines().next()) else {
+        let Some(remote) = usual_remote(&self.git)? else {
             shipped.warnings.push("there is no remote; the branch was not pushed".to_owned());
             return Ok(());
         };
-        self.push(remote)?;
+        self.push(&remote)?;
         if self.wanted.request {
             pull_request::open(Path::new(&self.row.place), branch, &self.message, shipped)?;
         }
