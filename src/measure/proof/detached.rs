@@ -3,6 +3,7 @@
 //! how long it is expected to take, or end it; what it leaves then is cleared by the next one. A
 //! prover outlives whoever started it, so that a hook with little time can come back later.
 
+use crate::clock::since_epoch;
 use crate::measure::proof::pure::ProofStep;
 use crate::measure::proof::request::{ProofError, ProofRequest, StepResult};
 use crate::measure::proof::steps::prover::Prover;
@@ -98,7 +99,7 @@ impl Prover {
         };
         let Some(pidfd) = occupant.identity.open()? else { return Ok(None) };
         let since = Duration::from_secs(occupant.since);
-        let spent = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().saturating_sub(since);
+        let spent = since_epoch().saturating_sub(since);
         let expected_s = occupant.expected_s.map(|it| (it - spent.as_secs_f64()).max(0.0));
         Ok(Some(Pending { child: None, pidfd, step, expected_s }))
     }

@@ -7,13 +7,13 @@
 //! reading; a reading that is so close to a change vouches for nothing. Where stat data cannot tell
 //! (large trees, repositories inside, what cannot be read) there is no reading, and git is asked.
 
+use crate::clock::since_epoch;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Reading this many entries takes about as long as starting git; beyond it git's index is faster.
 const ENTRIES: usize = 1000;
@@ -38,7 +38,7 @@ impl StatFingerprint {
         beside: &[PathBuf],
         skips: impl Fn(&Path) -> bool,
     ) -> Option<StatFingerprint> {
-        let began = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
+        let began = since_epoch().as_nanos() as i128;
         let mut reading = Reading { hash: Sha256::new(), newest: 0, entries: 0 };
         for path in beside {
             reading.note(path, fs::metadata(path).ok().as_ref());

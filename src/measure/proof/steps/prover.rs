@@ -4,6 +4,7 @@
 //! computed twice.
 
 use crate::clock::now;
+use crate::clock::since_epoch;
 use crate::measure::proof::checkout::build_cache::Cache;
 use crate::measure::proof::checkout::clean_checkout::{self, CheckoutSource};
 use crate::measure::proof::checkout::objects::refuse_forged_files;
@@ -28,7 +29,7 @@ use loop_supervise::identity::Identity;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 /// The executor of a proof.
 pub(crate) struct Prover {
@@ -111,7 +112,7 @@ impl Prover {
             identity: Identity::mine()?,
             key: key.clone(),
             step: format!("{step:?}"),
-            since: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+            since: since_epoch().as_secs(),
             expected_s: self.expected_s(step),
         };
         let held = self.folders.hold(&occupant)?;
