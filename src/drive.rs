@@ -1,6 +1,6 @@
-//! The loop: decide, act, record, repeat. Nothing here knows what an agent is. The engine says what comes next, the world does it, the
-//! journal keeps what came of it; because intent is written before the act, continuing after a crash
-//! is the same code as starting.
+//! The loop: decide, act, record, repeat. Nothing here knows what an agent is. The engine says what comes next, the
+//! world does it, the journal keeps what came of it; because intent is written before the act, continuing after a
+//! crash is the same code as starting.
 
 use loop_base::time::Timestamp;
 use loop_core::engine::{Decision, Effect, Event, News, Rest, decide};

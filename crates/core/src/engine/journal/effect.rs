@@ -1,5 +1,4 @@
-//! What the engine wants: wishes as verbs ([`Effect`]) and the three kinds of [`Decision`]. An effect is
-//! written to the journal before it is performed, so this only ever grows.
+//! What the engine wants of the world: wishes as verbs. An effect is written to the journal before it is performed, so this only ever grows.
 
 use super::closing::landing::Merge;
 use super::people::question::Question;

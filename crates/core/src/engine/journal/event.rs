@@ -1,6 +1,5 @@
-//! The words the engine speaks: facts in the past tense ([`Event`]), wishes as verbs ([`Effect`]),
-//! and the three kinds of [`Decision`]. All of it is written to the journal, so it only ever grows:
-//! a field that is added has a default.
+//! What a journal consists of: facts in the past tense. They are read again by every later program, so the list only
+//! grows, and a field that is added has a default.
 
 use super::calls::ending::{Ended, How, LeftProcess};
 use super::closing::landing::{Landing, LandingStep};
