@@ -3,12 +3,14 @@
 //! check commands name, and for Rust by `#[cfg(test)] mod x;`. Names are compared without regard to
 //! case, except where only capitals tell a test from a word (`CartTest.java`, `Latest.java`).
 
-use crate::proof::protecting::class::{Class, Mixed, mixed};
-use crate::proof::protecting::commands::{make_targets, scripts};
+use crate::proof::protecting::class::{Class, Mixed, mixed, mixed_path};
+use crate::proof::protecting::commands::{cmake_tests, make_targets, scripts};
 use crate::proof::protecting::finding::foreign_modules::ForeignModules;
 use crate::proof::protecting::finding::hidden_files::hidden_by;
 use crate::proof::protecting::finding::only_tests::{self, SearchedTree};
-use crate::proof::protecting::finding::test_texts::{has_tests_by_text, is_c_test_program, is_test_text};
+use crate::proof::protecting::finding::test_texts::{
+    has_tests_by_text, is_c_test_program, is_test_text, rust_modules_by_path,
+};
 use crate::proof::protecting::finding::{test_generators, test_packages};
 use crate::proof::protecting::mixed::rust_tests;
 use crate::proof::protecting::names::{
@@ -92,16 +94,25 @@ impl ProtectedFiles {
             let folder = format!("{target}/");
             base_files.iter().any(|it| it == target || it.starts_with(&folder))
         };
-        self.make_targets = reach.targets.into_iter().filter(|it| !is_there(it)).collect();
+        self.make_targets = reach.targets.iter().filter(|it| !is_there(it)).cloned().collect();
         let sources = || base_files.iter().filter(|it| has_tests_by_text(it));
-        if sources().count() <= TEXTS_LIMIT {
+        let are_few = sources().count() <= TEXTS_LIMIT;
+        if are_few {
             let is_test = |it: &&String| text(it).is_some_and(|text| is_test_text(it, &text));
             self.test_texts = sources().filter(is_test).cloned().collect();
         }
+        let lists = base_files.iter().filter(|it| mixed_path(it) == Some(Mixed::CMake));
+        let of_cmake: BTreeSet<String> =
+            lists.filter_map(|it| Some(cmake_tests::sources(it, &text(it)?))).flatten().collect();
         let is_program = |it: &&String| {
-            reach.named.contains(it.as_str()) && text(it).is_some_and(|text| is_c_test_program(it, &text))
+            let is_named = reach.named.contains(it.as_str()) || are_few && reach.names_source(it);
+            (is_named || of_cmake.contains(it.as_str()))
+                && text(it).is_some_and(|text| is_c_test_program(it, &text))
         };
         self.test_texts.extend(base_files.iter().filter(is_program).cloned());
+        let rust_tests = base_files.iter().filter(|it| it.ends_with(".rs") && is_test_path(it));
+        let modules = rust_tests.filter_map(|it| Some(rust_modules_by_path(it, &text(it)?))).flatten();
+        self.test_texts.extend(modules.filter(|it| base_files.contains(it)));
     }
 
     /// Make would take this path, or the folder that it is in, for something that is made already.

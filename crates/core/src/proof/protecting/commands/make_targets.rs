@@ -2,6 +2,7 @@
 //! name. A file or a folder that has the name of a target makes its recipe run no more, and a rule names the
 //! test programs that no folder and no file name would tell.
 
+use super::make_variables::MakeVariables;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A makefile that calls make again in a folder, which does so again, and so on.
@@ -14,6 +15,23 @@ pub(crate) struct MakeReach {
     pub(crate) targets: BTreeSet<String>,
     /// Words of prerequisites and recipes, as paths; many of them are no files.
     pub(crate) named: BTreeSet<String>,
+    /// Names of objects and programs among them, without their folders and ends.
+    built: BTreeSet<String>,
+    /// Rules that take every source of a folder.
+    takes_all_sources: bool,
+}
+
+impl MakeReach {
+    /// Tells whether a rule is about this source: it names the source, or an object or a program of its name,
+    /// which make knows how to build from it.
+    pub(crate) fn names_source(&self, path: &str) -> bool {
+        self.takes_all_sources || self.named.contains(path) || self.built.contains(stem(path))
+    }
+}
+
+fn stem(path: &str) -> &str {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    file.rsplit_once('.').map_or(file, |it| it.0)
 }
 
 /// Follows the goals of these commands; `text` reads a file of the baseline.
@@ -22,6 +40,11 @@ pub(crate) fn reached(commands: &[String], text: &dyn Fn(&str) -> Option<String>
     for command in commands.iter().flat_map(|it| it.lines()) {
         follow(command, "", text, &mut reach, 0);
     }
+    let is_built = |it: &&String| {
+        let file = it.rsplit('/').next().unwrap_or(it);
+        !file.contains('.') || file.ends_with(".o") || file.ends_with(".obj")
+    };
+    reach.built = reach.named.iter().filter(is_built).map(|it| stem(it).to_owned()).collect();
     reach
 }
 
@@ -32,7 +55,8 @@ fn follow(
     reach: &mut MakeReach,
     depth: usize,
 ) {
-    reach.named.extend(line.split(is_separator).filter_map(|it| joined(folder, it)));
+    reach.named.extend(words_of(line).filter_map(|it| joined(folder, it)));
+    reach.takes_all_sources |= words_of(line).any(takes_all_sources);
     if depth == DEPTH_LIMIT {
         return;
     }
@@ -54,12 +78,22 @@ fn follow(
                 reach.targets.extend(joined(&call.folder, &target));
             }
             reach.named.extend(rule.prerequisites.iter().filter_map(|it| joined(&call.folder, it)));
+            reach.takes_all_sources |= rule.prerequisites.iter().any(|it| takes_all_sources(it));
             open.extend(rule.prerequisites.iter().cloned());
             for line in &rule.recipe {
                 follow(line, &call.folder, text, reach, depth + 1);
             }
         }
     }
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(is_separator).filter(|it| !it.is_empty())
+}
+
+/// `*.c`
+fn takes_all_sources(word: &str) -> bool {
+    word.contains('*') && [".c", ".cc", ".cpp", ".cxx"].iter().any(|it| word.ends_with(it))
 }
 
 fn is_separator(it: char) -> bool {
@@ -118,23 +152,28 @@ struct Rules {
 
 impl Rules {
     fn read(makefile: &str) -> Rules {
+        let makefile = makefile.replace("\\\n", " ");
+        let variables = MakeVariables::read(&makefile);
         let mut rules = Rules::default();
         let mut current: Vec<String> = Vec::new();
-        for line in makefile.replace("\\\n", " ").lines() {
+        for line in makefile.lines() {
             if let Some(recipe) = line.strip_prefix('\t') {
+                let recipe = variables.expand(recipe);
                 for target in &current {
-                    rules.of.entry(target.clone()).or_default().recipe.push(recipe.to_owned());
+                    rules.of.entry(target.clone()).or_default().recipe.push(recipe.clone());
                 }
                 continue;
             }
             let line = line.split('#').next().unwrap_or_default();
+            let is_rule = line.find(':').is_some_and(|at| !line[..at].contains('='));
+            let line = if is_rule { variables.expand(line) } else { line.to_owned() };
             let Some((left, right)) = line.split_once(':').filter(|it| !it.0.contains('=')) else { continue };
             let right = right.strip_prefix(':').unwrap_or(right);
             if right.starts_with('=') {
                 continue;
             }
             let (right, recipe) = right.split_once(';').map_or((right, None), |(it, more)| (it, Some(more)));
-            let words = || right.split_whitespace().filter(|it| *it != "|").map(str::to_owned);
+            let words = || words_of(right).map(str::to_owned);
             current = left.split_whitespace().map(str::to_owned).collect();
             for target in &current {
                 if target == ".PHONY" {
@@ -188,6 +227,23 @@ mod tests {
         assert_eq!(found.targets.iter().collect::<Vec<_>>(), ["t", "test"]);
         assert!(found.named.contains("driver.c") && !found.named.contains("docs"));
         assert_eq!(reach("make", &[("Makefile", makefile)]).targets.iter().collect::<Vec<_>>(), ["docs"]);
+    }
+
+    #[test]
+    fn a_source_is_named_by_its_object_its_program_and_by_variables() {
+        let rule = "test: verify\n\t./verify\n";
+        for more in [
+            "verify: verify.o price.o\n",
+            "",
+            "OBJS = verify.o price.o\nverify: $(OBJS)\n\t$(CC) -o $@ $(OBJS)\n",
+            "SRCS = $(wildcard *.c)\nverify: $(SRCS:.c=.o)\n",
+        ] {
+            let makefile = format!("{rule}{more}shop: shop.c\n");
+            let found = reach("make test", &[("Makefile", &makefile)]);
+            assert!(found.names_source("verify.c"), "{makefile}");
+            assert_eq!(found.names_source("shop.c"), more.contains('*'), "{makefile}");
+        }
+        assert!(reach("cc -o t *.c && ./t", &[]).names_source("verify.c"));
     }
 
     #[test]

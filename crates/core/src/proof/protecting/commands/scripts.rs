@@ -112,9 +112,10 @@ impl Search<'_> {
             let at = word.as_ptr() as usize - command.as_ptr() as usize;
             let interpreter = before.rsplit('/').next().unwrap_or(before);
             let by_shell = word.starts_with("./") || SHELLS.contains(&interpreter);
+            let by_name = self.programs_by_name(before, word, &|it| words().any(|word| word == it));
             let start = ScriptStart {
                 by_shell,
-                by_interpreter: INTERPRETERS.contains(&interpreter),
+                by_interpreter: INTERPRETERS.contains(&interpreter) || !by_name.is_empty(),
                 is_read: matches!(before, "." | "source"),
                 by_option: OPTIONS.contains(&before)
                     || SHORT_OPTIONS.iter().any(|(option, programs)| {
@@ -123,12 +124,53 @@ impl Search<'_> {
                 is_compared: is_substituted(&command[..at]) || is_taken(&command[at + word.len()..]),
             };
             let places = [joined("", word), joined(folder, word)].into_iter().flatten();
-            let places: BTreeSet<String> = places.flat_map(|it| with_extensions(&it)).collect();
+            let places: BTreeSet<String> =
+                places.flat_map(|it| with_extensions(&it)).chain(by_name).collect();
             let is_script =
                 |it: &String| self.files.contains(it.as_str()) && self.looks_like_script(it, &start);
             found.extend(places.into_iter().filter(is_script));
         }
         found
+    }
+
+    /// The sources of a program that is started by its name: `python3 -m quality.verify`, `go run ./verify`,
+    /// `cargo run --bin verify`.
+    fn programs_by_name(&self, before: &str, word: &str, has_word: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let there = |it: &String| self.files.contains(it.as_str());
+        match before {
+            "-m" if has_word("python") || has_word("python3") => {
+                let path = word.replace('.', "/");
+                [format!("{path}.py"), format!("{path}/__main__.py")].into_iter().filter(there).collect()
+            }
+            "run" if has_word("go") => {
+                let folder = joined("", word).map(|it| format!("{it}/")).unwrap_or_default();
+                let is_of_it = |it: &&&str| {
+                    it.strip_prefix(folder.as_str())
+                        .is_some_and(|it| it.ends_with(".go") && !it.contains('/'))
+                };
+                self.files
+                    .iter()
+                    .filter(|_| !folder.is_empty())
+                    .filter(is_of_it)
+                    .map(|it| (*it).to_owned())
+                    .collect()
+            }
+            // The folder of the sources says nothing here: it is that of all programs.
+            "--bin" | "--example" if has_word("cargo") && says_that_it_checks(word) => {
+                let places = [
+                    format!("src/bin/{word}.rs"),
+                    format!("src/bin/{word}/main.rs"),
+                    format!("examples/{word}.rs"),
+                ];
+                let is_place = |it: &&&str| {
+                    places.iter().any(|place| {
+                        it.strip_suffix(place.as_str()).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+                    })
+                };
+                self.files.iter().filter(is_place).map(|it| (*it).to_owned()).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Without an extension a name says nothing: such a file is data, unless it is started. A shell
@@ -190,10 +232,19 @@ impl Search<'_> {
             "expect(",
             "exit(1",
             "SystemExit",
+            "os.Exit(1",
+            "log.Fatal",
+            "panic(",
             "not ok",
         ];
         self.text(path).is_some_and(|it| WORDS.iter().any(|word| it.contains(word)))
     }
+}
+
+fn says_that_it_checks(program: &str) -> bool {
+    let program = program.to_lowercase();
+    let mut parts = program.split(['_', '-']);
+    parts.any(|it| SCRIPT_WORDS.contains(&it) || STARTED_WORDS.contains(&it))
 }
 
 /// How a command line uses a file.
@@ -281,6 +332,26 @@ mod tests {
         assert_eq!(found(&["sh door.sh 2>&1 | tee log", "sh add.sh > log"], &files), ["add.sh", "door.sh"]);
         let command = "[ $(./run_tests.sh) = ok ] && [ $(./suite.sh) = ok ]";
         assert_eq!(found(&[command], &files), ["run_tests.sh", "suite.sh"]);
+    }
+
+    #[test]
+    fn a_program_that_is_started_by_its_name_is_found() {
+        let files = [
+            ("quality/verify.py", ""),
+            ("quality/__main__.py", "assert 1\n"),
+            ("shop/__main__.py", "print(1)\n"),
+            ("verify/main.go", "func main() { panic(1) }\n"),
+            ("verify/more/other.go", ""),
+            ("a/src/bin/verify.rs", ""),
+            ("a/src/bin/shop.rs", "assert!(true)"),
+        ];
+        let commands = [
+            "python3 -m quality.verify && python3 -m quality && python3 -m shop && python3 -m pytest",
+            "cd x && go run ./verify && go run .",
+            "cargo run -q --bin verify && cargo run --bin shop",
+        ];
+        let expected = ["a/src/bin/verify.rs", "quality/__main__.py", "quality/verify.py", "verify/main.go"];
+        assert_eq!(found(&commands, &files), expected);
     }
 
     #[test]

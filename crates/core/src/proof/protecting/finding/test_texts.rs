@@ -7,6 +7,19 @@ const C: &[&str] = &["c", "cc", "cpp", "cxx"];
 /// Modules of JavaScript that only tests import.
 const RUNNERS: &[&str] = &["node:test", "vitest", "@jest/globals", "ava", "tape", "uvu", "bun:test"];
 
+/// Headers of C and C++ that only tests include.
+const HEADERS: &[&str] = &[
+    "gtest/",
+    "gmock/",
+    "catch2/",
+    "catch.hpp",
+    "doctest",
+    "cmocka.h",
+    "unity.h",
+    "criterion/",
+    "boost/test/",
+];
+
 /// Tells by its name whether the text of a file can say that it is a test.
 pub(crate) fn has_tests_by_text(path: &str) -> bool {
     let extension = path.rsplit_once('.').map(|it| it.1);
@@ -46,10 +59,22 @@ pub(crate) fn is_test_text(path: &str, text: &str) -> bool {
                     .iter()
                     .any(|it| line.contains(&format!("'{it}'")) || line.contains(&format!("\"{it}\"")))
             };
-            text.lines().any(|it| imports(it) && is_runner(it))
+            text.lines().any(|it| imports(it) && is_runner(it)) || has_cases(text)
+        }
+        Some(extension) if C.contains(&extension) => {
+            let header =
+                |line: &str| line.trim_start().strip_prefix("#include")?.trim().get(1..).map(str::to_owned);
+            text.lines().filter_map(header).any(|it| HEADERS.iter().any(|name| it.starts_with(name)))
         }
         _ => false,
     }
+}
+
+/// Cases as jest, mocha and jasmine take them, which need no import.
+fn has_cases(text: &str) -> bool {
+    let begins =
+        |line: &str| ["test(", "it(", "describe("].iter().any(|it| line.trim_start().starts_with(it));
+    text.lines().any(begins) && (text.contains("expect(") || text.contains("assert"))
 }
 
 /// Tells whether a C file that a check's rule names is a program that tests: it has a `main` and compares.
@@ -58,6 +83,29 @@ pub(crate) fn is_c_test_program(path: &str, text: &str) -> bool {
     let Some((stem, extension)) = name.rsplit_once('.') else { return false };
     let compares = ["assert(", "ASSERT", "EXPECT", "CHECK", "check("].iter().any(|it| text.contains(it));
     C.contains(&extension) && stem != "main" && text.contains("main(") && compares
+}
+
+/// The modules that a test of Rust takes from elsewhere by `#[path = "../checks/same.rs"]`, as paths below the
+/// top of the tree. What lies in a `src` folder is the product, whoever includes it.
+pub(crate) fn rust_modules_by_path(test: &str, text: &str) -> Vec<String> {
+    let mut folder: Vec<&str> = test.split('/').collect();
+    folder.pop();
+    let named = text.lines().filter_map(|it| {
+        let value = it.trim().strip_prefix("#[path")?.trim_start().strip_prefix('=')?.trim_start();
+        value.strip_prefix('"')?.split('"').next()
+    });
+    let below = named.filter_map(|it| {
+        let mut parts = folder.clone();
+        for part in it.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()?),
+                part => parts.push(part),
+            }
+        }
+        (!parts.contains(&"src")).then(|| parts.join("/"))
+    });
+    below.collect()
 }
 
 /// Whether the first of these lines begins a test. Products have classes and functions that are called so
@@ -127,7 +175,19 @@ mod tests {
         assert!(!is_test_text("shop/client.py", product));
         assert!(!python_test_lines(&product.lines().collect::<Vec<_>>()).contains(&true));
         assert!(is_test_text("quality/verify.js", "const test = require('node:test');\n"));
+        assert!(is_test_text(
+            "quality/verify.ts",
+            "describe('a', () => {\n  it('b', () => expect(1).toBe(1));\n});\n"
+        ));
+        assert!(!is_test_text("src/split.js", "exports.expect = (it) => it.test(text);\n"));
+        assert!(is_test_text("quality/verify.cc", "#include <gtest/gtest.h>\nTEST(A, B) {}\n"));
         assert!(!is_test_text("src/index.js", "// run with node:test\nexport const a = 1;\n"));
+    }
+
+    #[test]
+    fn modules_that_a_rust_test_takes_by_a_path_are_its_own() {
+        let text = "#[path = \"../checks/same.rs\"]\n#[macro_use]\nmod same;\n#[path=\"../src/calc.rs\"]\nmod calc;\n#[path = \"../../../x.rs\"]\nmod x;\n";
+        assert_eq!(rust_modules_by_path("a/tests/all.rs", text), ["a/checks/same.rs"]);
     }
 
     #[test]
