@@ -5,6 +5,7 @@
 pub(super) mod attach;
 pub(super) mod evidence;
 pub(super) mod log;
+mod readable_diff;
 pub(super) mod runs;
 pub(super) mod show;
 pub(super) mod status;

@@ -1,6 +1,7 @@
 //! `loop show`: an iteration with its prompt, output, checks and changes, or the whole run.
 
 use super::log::nothing;
+use super::readable_diff::readable_diff;
 use super::views::{cost, plan_view, report};
 use crate::cli::context::show;
 use crate::cli::{Context, values};
@@ -270,10 +271,8 @@ fn question_diff(place: &Path, state: &State) -> anyhow::Result<Option<String>> 
     let Some(baseline) = &state.baseline else { return Ok(None) };
     let files: BTreeSet<&str> = proof.findings.iter().filter_map(|it| it.file.as_deref()).collect();
     let git = Git::open(place)?.without_repository_drivers()?;
-    let mut words = vec!["--literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", "--no-color"];
-    words.extend([baseline.facts.tree.as_str(), proof.tree.as_str(), "--"]);
-    words.extend(files);
-    Ok(Some(String::from_utf8_lossy(&git.run(words)?).into_owned()))
+    let files: Vec<&str> = files.into_iter().collect();
+    Ok(Some(readable_diff(&git, &baseline.facts.tree, &proof.tree, &files)?))
 }
 
 /// Returns what changed from the tree before the call to the one that was measured after it. Both are
@@ -299,8 +298,7 @@ fn diff(place: &Path, told: &CallRecord) -> anyhow::Result<String> {
             ));
         }
     }
-    let words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", &told.before, after, "--"];
-    let text = String::from_utf8_lossy(&git.run(words)?).into_owned();
+    let text = readable_diff(&git, &told.before, after, &[])?;
     Ok(if text.is_empty() { format!("call {number} changed no file") } else { text })
 }
 
