@@ -9,6 +9,7 @@ use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::steps::prover::Prover;
 use crate::measure::proof::storage::dependency_folders::BorrowOutcome;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 impl Prover {
     /// Returns the evidence of the steps that were taken; the others count as skipped. What the run
@@ -81,10 +82,14 @@ impl Prover {
     }
 }
 
-/// Folders of dependencies that were not what they were at the opening.
+/// Folders of dependencies that were not what they were at the opening, in words.
 fn changed_folders(clean: &StepResult) -> Vec<String> {
-    let changed = clean.folders.iter().filter(|(_, lent)| *lent == BorrowOutcome::Changed);
-    changed.map(|(path, _)| path.display().to_string()).collect()
+    let in_words = |(path, lent): &(PathBuf, BorrowOutcome)| match lent {
+        BorrowOutcome::Changed => Some(format!("{} changed since the opening", path.display())),
+        BorrowOutcome::Added => Some(format!("{} was not there at the opening", path.display())),
+        BorrowOutcome::Copied | BorrowOutcome::Leads(_) => None,
+    };
+    clean.folders.iter().filter_map(in_words).collect()
 }
 
 /// Files of the tools that any step saw changed.

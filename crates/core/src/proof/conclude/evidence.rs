@@ -35,7 +35,7 @@ pub struct ProofEvidence {
     /// Files that no try of the overlay could judge.
     pub not_judged: Vec<NotJudged>,
     pub changed_protected: Vec<ProtectedChange>,
-    /// Folders of dependencies that changed since the opening and were not used.
+    /// Folders of dependencies that are not what they were at the opening and were not used, in words.
     pub changed_folders: Vec<String>,
     /// Programs in PATH that are not as they were at the opening and that the final tree's checks went
     /// without, each with what became of it.

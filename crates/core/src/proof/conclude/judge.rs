@@ -99,9 +99,10 @@ impl<'a> Judge<'a> {
     pub(super) fn find(&mut self, finding: Finding) {
         let same =
             |it: &Finding| it.check == finding.check && it.test == finding.test && it.file == finding.file;
-        // One line for each test: the first says it best, because the clean run is judged first.
+        // One line for each test: the first says it best, because the clean run is judged first. Of a test that
+        // two checks run, the same is said once.
         let is_said = match finding.test {
-            Some(_) => self.findings.iter().any(same),
+            Some(_) => self.findings.iter().any(|it| same(it) || it.line == finding.line),
             None => self.findings.iter().any(|it| same(it) && it.line == finding.line),
         };
         if !is_said {
@@ -137,7 +138,7 @@ impl<'a> Judge<'a> {
         let (folders, programs) = (&self.evidence.changed_folders, &self.evidence.left_out_programs);
         let mut left_out = String::new();
         if !folders.is_empty() {
-            left_out = format!(" ({} changed since the opening and was not used)", folders.join(", "));
+            left_out = format!(" ({}, and is not used there)", folders.join(", "));
         }
         if !programs.is_empty() {
             let named: Vec<&str> = programs.iter().take(PROGRAMS_NAMED).map(String::as_str).collect();

@@ -511,3 +511,38 @@ fn a_clean_run_that_went_without_programs_says_so() {
     let expected = "; left out of PATH there: /usr/bin/sh (changed since the opening), /usr/bin/git (changed since the opening) and 1 more";
     assert!(line.starts_with("check tests is red in a clean checkout") && line.ends_with(expected), "{line}");
 }
+
+/// A design's own check often runs the tests that were found in the project too.
+#[test]
+fn a_test_that_two_checks_run_is_said_once() {
+    let both = |exit: Exit, tests: &[(&str, TestOutcome)]| {
+        StepOutcome::Ran(run(vec![vec![results("tests", exit, tests), results("validation", exit, tests)]]))
+    };
+    let (red, green) = ([(ADD, P), (SUB, F)], [(ADD, P), (SUB, P)]);
+    let proof = conclude(&ProofEvidence {
+        baseline: both(Exit::Red, &red),
+        clean: both(Exit::Green, &green),
+        ..evidence()
+    });
+    let expected =
+        "proven: test tests/test_calc.py::test_sub failed before and passes now, in a clean checkout";
+    assert_eq!((closing_sentence(&proof).as_str(), proof.red_to_green.len()), (expected, 2));
+    let proof = conclude(&ProofEvidence {
+        baseline: both(Exit::Green, &green),
+        clean: both(Exit::Red, &red),
+        ..evidence()
+    });
+    assert_eq!(kinds(&proof), [FindingKind::RedInClean]);
+}
+
+#[test]
+fn a_clean_run_that_went_without_a_folder_of_packages_says_so() {
+    let proof = conclude(&ProofEvidence {
+        clean: ran(Exit::Red, &[(ADD, P), (SUB, F)]),
+        changed_folders: vec!["node_modules was not there at the opening".to_owned()],
+        ..evidence()
+    });
+    let expected =
+        "fails in a clean checkout (node_modules was not there at the opening, and is not used there)";
+    assert!(proof.findings[0].line.ends_with(expected), "{}", proof.findings[0].line);
+}

@@ -41,15 +41,15 @@ fn not_proven_reason(proof: &Proof) -> Option<String> {
 fn proven(proof: &Proof) -> String {
     match proof.level {
         Level::RedToGreen => {
-            let ids: Vec<&TestId> = proof.red_to_green.iter().map(|it| &it.id).collect();
-            let named = named(&ids, proof.number("red_to_green", ids.len()));
+            let (ids, again) = named_once(proof.red_to_green.iter().map(|it| &it.id));
+            let named = named(&ids, proof.number("red_to_green", proof.red_to_green.len()) - again);
             let now = verb(&ids, "passes", "pass");
             let no_canary = no_canary(proof, &ids);
             format!("proven: {named} failed before and {now} now, in a clean checkout{no_canary}")
         }
         Level::NewTest => {
-            let ids: Vec<&TestId> = proof.new_tests.iter().map(|it| &it.id).collect();
-            let named = listed(&ids, proof.number("new_tests", ids.len()), &short);
+            let (ids, again) = named_once(proof.new_tests.iter().map(|it| &it.id));
+            let named = listed(&ids, proof.number("new_tests", proof.new_tests.len()) - again, &short);
             let by = verb(&ids, "a test", "tests");
             let only_built = proof.new_tests.iter().all(|it| it.only_build_failed);
             let before = match only_built {
@@ -98,6 +98,19 @@ fn why_none(proof: &Proof) -> String {
         return format!("{flaky} passes and fails on the same tree, so it shows nothing");
     }
     "no check shows that the work is done".to_owned()
+}
+
+/// A test that several checks run is one test. Returns also how often one was named again.
+fn named_once<'a>(ids: impl Iterator<Item = &'a TestId>) -> (Vec<&'a TestId>, usize) {
+    let mut once: Vec<&TestId> = Vec::new();
+    let mut again = 0;
+    for id in ids {
+        match once.iter().any(|it| !id.is_exit() && it.name == id.name) {
+            true => again += 1,
+            false => once.push(id),
+        }
+    }
+    (once, again)
 }
 
 /// Names tests and checks, each kind by its word once: `test a`, `tests a and b`, `test a and 4 others`.
