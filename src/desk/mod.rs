@@ -4,6 +4,7 @@
 //! a terminal: what it needs to know of them is in the request. Only `drive` appends events.
 
 mod caller;
+mod cause;
 mod commands;
 mod driving;
 mod idle_world;
@@ -19,6 +20,7 @@ mod record;
 mod refusal;
 mod request;
 mod resolving;
+mod step;
 
 #[cfg(test)]
 mod tests;

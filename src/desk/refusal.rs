@@ -1,11 +1,13 @@
 //! What could not be done, in words: the thing, the next step, and the exit code.
 
+use super::cause::Cause;
+pub(crate) use super::step::NextStep;
 use crate::tree::git::GitError;
 use crate::tree::worktree::Misplaced;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
 use loop_store::{Holder, Locked, StoreError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A request that ends here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,83 +15,6 @@ pub(crate) struct Refusal {
     pub text: String,
     pub next: Option<NextStep>,
     pub exit: u8,
-}
-
-/// What a person can do about it. Commands stand alone on their lines, because people paste them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NextStep {
-    /// Commands that work when they are pasted, the most likely one first.
-    Paste(Vec<String>),
-    /// What no command does, in words.
-    ByHand(String),
-    /// A command that works when it is pasted, and in words what else would help.
-    PasteOrByHand(String, String),
-}
-
-impl NextStep {
-    pub(crate) fn by_hand(words: impl Into<String>) -> NextStep {
-        NextStep::ByHand(words.into())
-    }
-
-    /// Returns the lines that a person reads.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        match self {
-            NextStep::Paste(commands) => {
-                let mark = |index| if index == 0 { "next:" } else { "  or:" };
-                commands.iter().enumerate().map(|(index, it)| format!("{} {it}", mark(index))).collect()
-            }
-            NextStep::ByHand(words) => vec![format!("help: {words}")],
-            NextStep::PasteOrByHand(command, words) => {
-                vec![format!("next: {command}"), format!("help: {words}")]
-            }
-        }
-    }
-
-    /// Returns the most likely command, else the words.
-    pub(crate) fn first(&self) -> &str {
-        self.command().or(self.words()).unwrap_or_default()
-    }
-
-    /// Returns the first command that works when it is pasted, if there is one.
-    pub(crate) fn command(&self) -> Option<&str> {
-        match self {
-            NextStep::Paste(commands) => commands.first().map(String::as_str),
-            NextStep::PasteOrByHand(command, _) => Some(command),
-            NextStep::ByHand(_) => None,
-        }
-    }
-
-    /// Returns what helps in words, if there is something.
-    pub(crate) fn words(&self) -> Option<&str> {
-        match self {
-            NextStep::Paste(_) => None,
-            NextStep::ByHand(words) | NextStep::PasteOrByHand(_, words) => Some(words),
-        }
-    }
-}
-
-impl From<&str> for NextStep {
-    fn from(command: &str) -> NextStep {
-        NextStep::Paste(vec![command.to_owned()])
-    }
-}
-
-impl From<String> for NextStep {
-    fn from(command: String) -> NextStep {
-        NextStep::Paste(vec![command])
-    }
-}
-
-impl<const N: usize> From<[&str; N]> for NextStep {
-    fn from(commands: [&str; N]) -> NextStep {
-        NextStep::Paste(commands.map(str::to_owned).into())
-    }
-}
-
-impl<const N: usize> From<[String; N]> for NextStep {
-    fn from(commands: [String; N]) -> NextStep {
-        NextStep::Paste(commands.into())
-    }
 }
 
 impl Refusal {
@@ -138,6 +63,9 @@ impl From<anyhow::Error> for Refusal {
         if let Some(StoreError::Held { what, by }) = error.downcast_ref::<StoreError>() {
             return Refusal { text, next: Some(beside(what, by.as_ref())), exit: exit_code(&error) };
         }
+        if let Some(StoreError::Busy { by, .. }) = error.downcast_ref::<StoreError>() {
+            return Refusal { text, next: Some(locked_step(by.as_ref())), exit: exit_code(&error) };
+        }
         let misplaced = error.downcast_ref::<Misplaced>().map(|it| NextStep::ByHand(it.next.clone()));
         Refusal { text, next: misplaced.or_else(|| git_step(&error)), exit: exit_code(&error) }
     }
@@ -181,6 +109,9 @@ fn beside(what: &Locked, by: Option<&Holder>) -> NextStep {
     if let Some(holder) = by.filter(|it| it.subcommand() == Some("ship")) {
         return NextStep::ByHand(format!("wait until process {} has ended, then try again", holder.pid));
     }
+    if let Some(stranger) = by.filter(|it| !it.is_loop()) {
+        return locked_step(Some(stranger));
+    }
     match what {
         Locked::Tree(_) => [WORKTREE_STEP, "loop attach", "loop stop"].into(),
         Locked::Run(_) => ["loop attach", "loop stop"].into(),
@@ -189,128 +120,21 @@ fn beside(what: &Locked, by: Option<&Holder>) -> NextStep {
     }
 }
 
+/// What to do where somebody keeps a lock that everybody else has for a moment.
+fn locked_step(by: Option<&Holder>) -> NextStep {
+    NextStep::ByHand(match by {
+        Some(by) => {
+            format!("wait until process {} has ended, or end it with kill {}; then try again", by.pid, by.pid)
+        }
+        None => "close what has it open, then try again".to_owned(),
+    })
+}
+
 /// Runs what was typed in a worktree of its own.
 pub(crate) const WORKTREE_STEP: &str = "loop run --worktree";
 
 /// The step of a command that names nothing to work on; the words that were typed are kept.
 pub(crate) const NO_INPUT_STEP: &str = "loop run \"what to build\"";
-
-/// What is wrong around us. The run is as it was, and continues when that is mended.
-#[derive(Clone, Debug)]
-enum Cause {
-    FullDisk,
-    /// The disk, or what connects it, answers with errors.
-    FailingDisk,
-    FewFiles,
-    NoRepository,
-    /// There is a `.git`, and git does not take it for one.
-    DamagedRepository,
-    /// Git cannot read its index, which holds nothing that git cannot find out again.
-    DamagedIndex,
-    /// A disk of somebody else's, such as that of the temporary files.
-    ReadOnlyDisk,
-    NotWritable(PathBuf),
-}
-
-impl Cause {
-    /// Git and the programs that we start say it only in words.
-    fn of(error: &anyhow::Error, text: &str) -> Option<Cause> {
-        match (error.downcast_ref::<StoreError>(), error.downcast_ref::<GitError>()) {
-            (Some(StoreError::NotWritable { path, .. }), _) => return Some(Cause::NotWritable(path.clone())),
-            (Some(StoreError::Full { why, .. }), _) if is_failing(why) => return Some(Cause::FailingDisk),
-            (Some(StoreError::Full { .. }), _) => return Some(Cause::FullDisk),
-            (_, Some(GitError::File { path, source, .. })) if is_refused(source) => {
-                return Some(Cause::NotWritable(path.clone()));
-            }
-            (_, Some(GitError::NotARepository { path, reason }))
-                if reason.contains("fatal:") && !reason.contains("dubious") =>
-            {
-                // Git refuses it, and there is a file or a folder of that name: it was a repository once.
-                return path.join(".git").symlink_metadata().is_ok().then_some(Cause::DamagedRepository);
-            }
-            _ => (),
-        }
-        let says = |words: &[&str]| words.iter().any(|it| text.contains(it));
-        let is_git = matches!(error.downcast_ref::<GitError>(), Some(GitError::Failed { .. }));
-        if says(&["Too many open files"]) {
-            Some(Cause::FewFiles)
-        } else if says(&["No space left on device", "Out of diskspace", "Disk quota exceeded"]) {
-            Some(Cause::FullDisk)
-        } else if is_failing(text) {
-            Some(Cause::FailingDisk)
-        } else if says(&["Read-only file system"]) {
-            Some(Cause::ReadOnlyDisk)
-        } else if says(&["index file smaller", "index file corrupt", "bad index file"]) {
-            Some(Cause::DamagedIndex)
-        } else {
-            (is_git && says(&["not a git repository"])).then_some(Cause::NoRepository)
-        }
-    }
-
-    fn words(&self, text: &str) -> String {
-        match self {
-            Cause::FullDisk => format!("the disk is full: {text}"),
-            Cause::FailingDisk => format!("the disk fails: {text}"),
-            Cause::FewFiles => {
-                let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-                let most = most.map_or(String::new(), |it| format!(" ({it})"));
-                format!("the limit of open files is too low{most}: {text}")
-            }
-            Cause::NoRepository => format!("the repository is missing: {text}"),
-            Cause::DamagedRepository => format!("the repository is damaged: {text}"),
-            Cause::DamagedIndex => format!("the index of the repository is damaged: {text}"),
-            Cause::ReadOnlyDisk => format!("the disk is mounted for reading only: {text}"),
-            Cause::NotWritable(_) => text.to_owned(),
-        }
-    }
-
-    fn step(&self) -> NextStep {
-        match self {
-            Cause::FullDisk => NextStep::by_hand("free some disk space, then loop run"),
-            Cause::FailingDisk => NextStep::by_hand("dmesg may say why; when the disk works again, loop run"),
-            Cause::FewFiles => "ulimit -n 1024 && loop run".into(),
-            Cause::NoRepository | Cause::DamagedRepository => {
-                NextStep::by_hand("restore its .git, then loop run")
-            }
-            Cause::ReadOnlyDisk => NextStep::by_hand("mount the disk for writing, then loop run"),
-            Cause::DamagedIndex => {
-                NextStep::by_hand("make it anew with rm .git/index && git reset, then loop run")
-            }
-            Cause::NotWritable(path) => {
-                let path = &within_home(path);
-                let place = sanitise(&path.to_string_lossy());
-                match rustix::fs::statvfs(path) {
-                    Ok(it) if it.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY) => {
-                        NextStep::by_hand(format!(
-                            "mount the disk of {place} for writing; until then loop status still reads it"
-                        ))
-                    }
-                    Ok(_) | Err(_) => format!("chmod -R u+rwX {}", shell_word(&place)).into(),
-                }
-            }
-        }
-    }
-}
-
-/// Whether SQLite or the system says that a disk answers with errors.
-fn is_failing(text: &str) -> bool {
-    text.contains("disk I/O error") || text.contains("Input/output error")
-}
-
-/// Whether the system says that something may not be read or written.
-fn is_refused(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem)
-}
-
-/// Returns the home that a file of ours lies in: what one of them lacks, the others lack too.
-fn within_home(path: &Path) -> PathBuf {
-    let is_ours = |it: &&Path| {
-        it.file_name().is_some_and(|it| {
-            ["loop.db", "runs", "turnstile", "proof", "looks"].iter().any(|name| it == *name)
-        })
-    };
-    path.ancestors().find(is_ours).and_then(Path::parent).unwrap_or(path).to_owned()
-}
 
 /// Returns what a mistyped word was probably meant to be, else everything that it may be.
 pub(crate) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> NextStep {
@@ -345,9 +169,17 @@ fn git_step(error: &anyhow::Error) -> Option<NextStep> {
         }
         GitError::Forged { .. } => Some("git fsck".into()),
         GitError::Altered { .. } => Some("loop run".into()),
+        // Of what lies below refs/loop everything is ours, but for what somebody else put there.
+        error if error.is_ref_in_the_way() => Some(NextStep::by_hand(
+            "move what is in the way away from refs/loop in the repository (a file, a lock, or a ref of that name), then loop run",
+        )),
+        // Git waits for ever for whoever writes into a pipe.
+        GitError::TimedOut { .. } => Some(NextStep::by_hand(
+            "find . -type p lists pipes, which git waits for where one is called .gitignore, .gitattributes or lies in .git; \
+             remove those, then loop run",
+        )),
         GitError::NotInstalled
         | GitError::Failed { .. }
-        | GitError::TimedOut { .. }
         | GitError::TooMuchOutput { .. }
         | GitError::File { .. } => None,
     }

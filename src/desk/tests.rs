@@ -4,6 +4,7 @@ use super::{
     About, Caller, CallerEnvironment, Commanded, Continued, FoundRun, NextStep, Note, OpenReply, PersonReply,
     Refusal, RunRequest, cancel, open, pause, ready,
 };
+use crate::tree::git::GitError;
 use crate::tree::sample::Sample;
 use loop_core::engine::Status;
 use loop_store::StoreError;
@@ -115,4 +116,34 @@ fn a_failing_disk_is_not_called_full() {
     let (text, next) = told("No space left on device");
     assert!(text.starts_with("the disk is full: "), "{text}");
     assert_eq!(next, "help: free some disk space, then loop run");
+}
+
+#[test]
+fn whoever_keeps_the_database_locked_is_named_with_what_helps() {
+    let by = loop_store::Holder::this_process();
+    let pid = by.pid;
+    let busy = |by| StoreError::Busy { path: "/home/turnstile".into(), by };
+    let refusal = Refusal::from(anyhow::Error::from(busy(Some(by))));
+    assert!(
+        refusal.text.starts_with(&format!("/home/turnstile stayed locked by pid {pid} (")),
+        "{refusal:?}"
+    );
+    let step = format!("wait until process {pid} has ended, or end it with kill {pid}; then try again");
+    assert_eq!((refusal.next, refusal.exit), (Some(NextStep::ByHand(step)), 1));
+    let refusal = Refusal::from(anyhow::Error::from(busy(None)));
+    assert_eq!(refusal.text, "/home/turnstile stayed locked by another program");
+    assert_eq!(refusal.next, Some(NextStep::by_hand("close what has it open, then try again")));
+}
+
+/// An agent can leave a pipe where git expects a file.
+#[test]
+fn a_git_that_waited_too_long_is_told_with_what_may_have_kept_it() {
+    let error = GitError::TimedOut { arguments: "status".to_owned(), seconds: 120 };
+    let refusal = Refusal::from(anyhow::Error::from(error));
+    assert!(refusal.text.starts_with("git status took longer than 120 s"), "{refusal:?}");
+    let help = refusal.next.expect("a step").lines().join("\n");
+    assert!(
+        help.starts_with("help: find . -type p lists pipes") && help.ends_with("then loop run"),
+        "{help}"
+    );
 }

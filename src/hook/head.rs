@@ -1,10 +1,11 @@
 //! The commit that is checked out and the commits that led to it, read from the repository's files:
 //! HEAD, the branch it names, and the log that git keeps of HEAD. Whatever is not plain in them (a
 //! branch without commits, another ref format, a merge, a rebase, a log that is switched off) is
-//! `None`, and git is asked.
+//! `None`, and git is asked. A pipe in place of a file is never waited for.
 
 use crate::tree::git_text::is_object_id;
-use std::io::{Read, Seek, SeekFrom};
+use loop_base::files;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The end of the log that is read: some hundred commits, more than an iteration makes.
@@ -41,7 +42,7 @@ fn git_dir(place: &Path) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
-    let text = std::fs::read_to_string(&path).ok()?;
+    let text = files::text(&path).ok()?;
     Some(place.join(text.strip_prefix("gitdir: ")?.trim_end()))
 }
 
@@ -51,29 +52,32 @@ pub(super) fn common_dir(place: &Path) -> Option<PathBuf> {
 }
 
 fn common(git_dir: &Path) -> PathBuf {
-    match std::fs::read_to_string(git_dir.join("commondir")) {
+    match files::text(&git_dir.join("commondir")) {
         Ok(text) => git_dir.join(text.trim_end()),
         Err(_) => git_dir.to_owned(),
     }
 }
 
 fn head(git_dir: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let text = files::text(&git_dir.join("HEAD")).ok()?;
     let Some(name) = text.trim_end().strip_prefix("ref: ") else {
         return Some(text.trim_end().to_owned()).filter(|it| is_object_id(it));
     };
     let common = common(git_dir);
-    let loose = std::fs::read_to_string(common.join(name)).ok().map(|it| it.trim_end().to_owned());
-    let id = loose.or_else(|| {
-        let packed = std::fs::read_to_string(common.join("packed-refs")).ok()?;
-        let found = packed.lines().find_map(|it| it.strip_suffix(name)?.strip_suffix(' '));
-        found.map(str::to_owned)
-    });
+    let id = match files::text(&common.join(name)) {
+        Ok(loose) => Some(loose.trim_end().to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let packed = files::text(&common.join("packed-refs")).ok()?;
+            let found = packed.lines().find_map(|it| it.strip_suffix(name)?.strip_suffix(' '));
+            found.map(str::to_owned)
+        }
+        Err(_) => None,
+    };
     id.filter(|it| is_object_id(it))
 }
 
 fn tail(path: &Path) -> Option<String> {
-    let mut file = std::fs::File::open(path).ok()?;
+    let mut file = files::open(path).ok()?;
     let length = file.seek(SeekFrom::End(0)).ok()?;
     file.seek(SeekFrom::Start(length.saturating_sub(LOG_BYTES))).ok()?;
     let mut bytes = Vec::new();
@@ -141,5 +145,9 @@ mod tests {
         std::fs::write(git.join("worktrees/linked/HEAD"), "ref: refs/heads/deep/main\n").expect("written");
         std::fs::write(git.join("worktrees/linked/commondir"), "../..\n").expect("written");
         assert_eq!(commits_since(&linked, &id("3")), known);
+        let (head, read) = (git.join("HEAD"), rustix::fs::Mode::RUSR);
+        std::fs::remove_file(&head).expect("removed");
+        rustix::fs::mknodat(rustix::fs::CWD, &head, rustix::fs::FileType::Fifo, read, 0).expect("a pipe");
+        assert_eq!(commits_since(dir.path(), &id("3")), None);
     }
 }

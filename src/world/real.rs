@@ -155,9 +155,14 @@ impl<'a> Host<'a> {
     /// controller stops. The next one collects the call where the folder is, or records it as lost.
     pub(crate) fn stay(&self) -> anyhow::Result<()> {
         let held = self.held.metadata()?;
-        let is_there = |it: Metadata| (it.dev(), it.ino()) == (held.dev(), held.ino());
-        if std::fs::metadata(&self.folder).is_ok_and(is_there) {
-            return Ok(());
+        let is_there = |it: &Metadata| (it.dev(), it.ino()) == (held.dev(), held.ino());
+        match std::fs::metadata(&self.folder) {
+            Ok(it) if is_there(&it) => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                let (path, why) = (self.folder.clone(), error.to_string());
+                return Err(StoreError::NotWritable { path, why }.into());
+            }
+            Ok(_) | Err(_) => (),
         }
         let moved_to = (0 < held.nlink()).then(|| place_of(&self.held)).flatten();
         if moved_to.is_none() {

@@ -1,7 +1,7 @@
 //! A full disk, few open files, a repository that is gone, and a home that cannot be written: each ends
 //! with its cause and one command, and the run goes on from where it was when the cause is gone.
 
-use crate::scene::{Scene, User};
+use crate::scene::{BUILD, BUILT, Scene, User, users};
 use loop_harness::{COMMIT, Done, PATIENCE, PROMISE, skipped, within};
 use std::path::Path;
 use std::process::Command;
@@ -208,4 +208,91 @@ fn g07_a_home_that_is_mounted_for_reading_is_read_and_the_run_goes_on_later() {
     scene.act(&["run", "-n", "9"]).exits(0);
     assert_eq!(scene.calls(), [1, 2, 3]);
     drop(disk);
+}
+
+/// A folder that was moved away as a whole is no repository that is damaged, and no workflow that is missing.
+#[test]
+fn g07_a_working_tree_that_was_moved_is_named_and_the_run_goes_on_when_it_is_back() {
+    let scene = Scene::new(User::Self_);
+    let agent = scene.plays(&format!(
+        "if [ \"$LOOP_CALL\" = 2 ]; then mv \"$PWD\" \"$ROOT/kept\"; exit 0; fi\necho \"$LOOP_CALL\" >> work; {COMMIT}; {PROMISE}"
+    ));
+    let cause = format!("the working tree {} is missing", scene.project.display());
+    names(&scene.act(&words(&agent)), &cause, "back or restore it, then loop run");
+    std::fs::rename(scene.path("kept"), &scene.project).expect("moved");
+    scene.act(&["run"]).exits(0);
+    assert_eq!(scene.calls(), [1, 2, 3, 4]);
+}
+
+/// What somebody took the rights from is named, and the command that is proposed gives them back.
+#[test]
+fn g07_what_may_not_be_entered_is_named_and_the_proposed_command_opens_it() {
+    const NAME: &str = "g07_what_may_not_be_entered";
+    let Some(user) =
+        users(NAME).into_iter().find(|it| *it == User::Ordinary || !rustix::process::geteuid().is_root())
+    else {
+        return skipped(NAME, "root may enter everything");
+    };
+    for (deed, cause) in [
+        ("chmod 000 \"$ROOT/home\"", "may not be written"),
+        ("chmod 500 \"$ROOT\"/home/runs/*", "Permission denied"),
+        ("chmod 000 .git", "/.git may not be read"),
+    ] {
+        let scene = Scene::new(user);
+        scene.workflow(BUILD);
+        let agent = scene.plays(&format!("{BUILT}\nif [ \"$LOOP_CALL\" = 1 ]; then {deed}; fi"));
+        let done = scene.act(&["run", "a bridge", "--agent-cmd", &agent]);
+        names(&done, cause, "next: chmod -R u+rwX ");
+        let step = done.err.lines().last().and_then(|it| it.strip_prefix("next: ")).expect("a step");
+        scene.script(step).exits(0);
+        scene.act(&["run"]).exits(3);
+        scene.gate_is_open(deed);
+        assert_eq!(scene.calls(), [1], "{deed}");
+    }
+}
+
+/// What git cannot do to a repository that an agent broke is said with what helps.
+#[test]
+fn g07_what_is_in_the_way_of_our_refs_and_objects_that_are_gone_are_named() {
+    for user in users("g07_what_is_in_the_way_of_our_refs") {
+        for (deed, exit, step) in [
+            (
+                "rm -rf .git/refs/loop; echo x > .git/refs/loop",
+                1,
+                "help: move what is in the way away from refs/loop",
+            ),
+            ("rm -rf .git/objects/??", 8, "help: git fsck lists what is missing"),
+        ] {
+            let scene = Scene::new(user);
+            scene.workflow(BUILD);
+            let agent = scene.plays(&format!("{BUILT}\nif [ \"$LOOP_CALL\" = 1 ]; then {deed}; fi"));
+            let done = scene.act(&["run", "a bridge", "--agent-cmd", &agent]);
+            assert_eq!(done.code, exit, "{user:?}, {deed}: {done:?}");
+            assert!(
+                done.err.lines().last().is_some_and(|it| it.starts_with(step)),
+                "{user:?}, {deed}: {done:?}"
+            );
+            if exit == 1 {
+                scene.script("rm .git/refs/loop").exits(0);
+                scene.act(&["run"]).exits(3);
+                scene.gate_is_open(deed);
+            }
+        }
+    }
+}
+
+/// What outlived its call can keep the lock of its run; `loop attach` and `loop stop` do nothing about that.
+#[test]
+fn g17_a_stranger_that_keeps_the_lock_of_a_run_is_named_with_what_helps() {
+    let scene = Scene::new(User::Self_);
+    scene.waits(BUILD);
+    let lock = std::fs::File::open(scene.folder().join("lock")).expect("the lock of the run");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("it is free");
+    let done = scene.act(&["run"]).exits(7);
+    let own = std::process::id();
+    assert!(done.err.contains(&format!("is in use by pid {own} (")), "{done:?}");
+    let step = format!("help: wait until process {own} has ended, or end it with kill {own}; then try again");
+    assert_eq!(done.err.lines().last(), Some(step.as_str()), "{done:?}");
+    drop(lock);
+    scene.act(&["run"]).exits(3);
 }

@@ -47,8 +47,8 @@ pub enum StoreError {
         "the workflow of run {run} was stored by another version of loop (format {found}, this one knows {known}): {why}; install that version, or start again with loop run --fresh"
     )]
     OtherVersion { run: String, found: i64, known: i64, why: String },
-    #[error("{} stayed locked by another program; close what has it open, then try again", path.display())]
-    Busy { path: PathBuf },
+    #[error("{} stayed locked by {}", path.display(), keeper(by.as_ref()))]
+    Busy { path: PathBuf, by: Option<Holder> },
     #[error("{}: {why}", path.display())]
     Other { path: PathBuf, why: String },
 }
@@ -98,9 +98,13 @@ impl StoreError {
             | Self::MissingRun { path, .. }
             | Self::Full { path, .. }
             | Self::NotWritable { path, .. }
-            | Self::Busy { path }
             | Self::NotAHome { path, .. }
             | Self::Other { path, .. } => *path = folder.join(&path),
+            Self::Busy { path, by } => {
+                *path = folder.join(&path);
+                // SQLite locks the file beside the database.
+                *by = by.take().or_else(|| Holder::of_lock(&path.with_extension("db-shm"), "POSIX"));
+            }
             Self::Held { .. }
             | Self::Fenced { .. }
             | Self::NoRun { .. }
@@ -143,7 +147,7 @@ impl From<rusqlite::Error> for StoreError {
                 }
                 ErrorCode::DatabaseBusy
                 | ErrorCode::DatabaseLocked
-                | ErrorCode::FileLockingProtocolFailed => Self::Busy { path },
+                | ErrorCode::FileLockingProtocolFailed => Self::Busy { path, by: None },
                 // Our statements are right, so what they name has been changed.
                 _ if NOT_OURS.iter().any(|it| why.contains(it)) => {
                     Self::Damaged { path, what: OTHER_TABLES.into() }
@@ -214,4 +218,8 @@ fn named(holder: Option<&Holder>) -> String {
         Some(holder) => holder.to_string(),
         None => "another controller".into(),
     }
+}
+
+fn keeper(by: Option<&Holder>) -> String {
+    by.map_or("another program".to_owned(), Holder::to_string)
 }

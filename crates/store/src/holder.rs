@@ -4,6 +4,8 @@ use loop_base::secret::redact;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// A process, named so that a recycled pid or another boot is not taken for it.
@@ -52,9 +54,34 @@ impl Holder {
         })
     }
 
+    /// Returns who holds a lock of this kind (`FLOCK`, `POSIX`) on a file, of which only the kernel knows. The file is
+    /// not opened for that: closing it again would let go of the locks that SQLite has on it in this process.
+    pub(crate) fn of_lock(path: &Path, kind: &str) -> Option<Holder> {
+        let inode = format!(":{}", std::fs::metadata(path).ok()?.ino());
+        let list = std::fs::read_to_string("/proc/locks").ok()?;
+        let pid = list.lines().find_map(|line| {
+            let words: Vec<&str> = line.split_ascii_whitespace().collect();
+            let is_it = words.get(1) == Some(&kind)
+                && words.get(3) == Some(&"WRITE")
+                && words.get(5).is_some_and(|place| place.ends_with(&inode));
+            if is_it { words.get(4)?.parse::<i32>().ok() } else { None }
+        })?;
+        Holder::with_pid(pid)
+    }
+
     /// Returns which command of ours it is, as far as its words tell.
     pub fn subcommand(&self) -> Option<&str> {
         subcommands(self.command.split(' ').skip(1)).next()
+    }
+
+    /// Whether it runs a program of our name, as far as may be seen: others can lock what is ours too.
+    pub fn is_loop(&self) -> bool {
+        let name = |process: &str| {
+            let program = std::fs::read_link(format!("/proc/{process}/exe")).ok()?;
+            Some(program.file_name()?.to_string_lossy().trim_end_matches(" (deleted)").to_owned())
+        };
+        let theirs = name(&self.pid.to_string());
+        theirs.is_none() || theirs == name("self")
     }
 
     /// Whether exactly this process is alive.

@@ -7,11 +7,11 @@ use super::error::StoreError;
 use super::lost_file::{self, DatabaseFile};
 use super::schema::{self, DATABASE};
 use super::tables;
+use super::turn::{self, HeldTurn};
 use loop_base::files::ours;
 use loop_core::agent_table::AgentTable;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
-use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::cell::OnceCell;
@@ -19,6 +19,7 @@ use std::ffi::OsString;
 use std::fs::{DirBuilder, File, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 const TURNSTILE: &str = "turnstile";
@@ -50,7 +51,7 @@ pub struct Home {
     connection: Connection,
     /// The file that is open, as it was found under its name.
     file: Option<DatabaseFile>,
-    turnstile: OnceCell<File>,
+    turnstile: OnceCell<Arc<File>>,
     agents: AgentTable,
 }
 
@@ -326,33 +327,18 @@ impl Home {
     }
 
     /// Queues for the right to write. SQLite's own busy handler sleeps and starves; the kernel hands
-    /// this lock on the moment that it is free, and takes it from the dead.
-    fn turn(&self) -> Result<WriteTurn<'_>, StoreError> {
+    /// this lock on the moment that it is free.
+    fn turn(&self) -> Result<HeldTurn, StoreError> {
         let path = self.path.join(TURNSTILE);
-        let failed = |error: std::io::Error| StoreError::file(&path, &error);
         let file = match self.turnstile.get() {
             Some(file) => file,
             None => {
-                let opened = ours().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-                self.turnstile.get_or_init(|| opened)
+                let opened = ours().write(true).create(true).truncate(false).open(&path);
+                let opened = opened.map_err(|error| StoreError::file(&path, &error))?;
+                self.turnstile.get_or_init(|| Arc::new(opened))
             }
         };
-        loop {
-            match flock(file, FlockOperation::LockExclusive) {
-                Ok(()) => return Ok(WriteTurn(file)),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(failed(error.into())),
-            }
-        }
-    }
-}
-
-/// Held while a transaction writes.
-struct WriteTurn<'a>(&'a File);
-
-impl Drop for WriteTurn<'_> {
-    fn drop(&mut self) {
-        let _ = flock(self.0, FlockOperation::Unlock);
+        turn::take(file, &path)
     }
 }
 

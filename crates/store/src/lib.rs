@@ -21,6 +21,7 @@ mod queue;
 pub mod run;
 mod schema;
 mod tables;
+mod turn;
 
 #[cfg(test)]
 mod tests;

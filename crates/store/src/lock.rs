@@ -6,6 +6,7 @@
 use super::error::{Locked, StoreError};
 use super::holder::Holder;
 use super::home::{Home, private_folder};
+use super::turn::{self, HeldTurn};
 use loop_base::files::{self, ours};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The lock of one run; dropping it gives the run free.
@@ -72,7 +74,9 @@ impl TreeLock {
             Ok(()) | Err(Errno::BADF | Errno::NOLCK | Errno::OPNOTSUPP) => {
                 Ok(TreeLock { directory, _named: named })
             }
-            Err(Errno::WOULDBLOCK) => Err(StoreError::Held { what: what(), by: in_kernel_list(&directory) }),
+            Err(Errno::WOULDBLOCK) => {
+                Err(StoreError::Held { what: what(), by: Holder::of_lock(&real, "FLOCK") })
+            }
             Err(error) => Err(failed(error.into())),
         }
     }
@@ -143,7 +147,9 @@ fn pool_file(home: &Path, project: &str, domain: &str) -> PathBuf {
 
 /// Held while a run that works elsewhere is opened in a tree.
 #[derive(Debug)]
-pub struct OpeningLock(File);
+pub struct OpeningLock {
+    _turn: HeldTurn,
+}
 
 impl TreeLock {
     /// Waits until nobody else opens a run in this tree. Openings are short, and a killed one lets go.
@@ -153,22 +159,9 @@ impl TreeLock {
         let digest = Sha256::digest(tree.as_os_str().as_encoded_bytes());
         let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
         let path = folder.join(format!("{name}.opening"));
-        let failed = |error: std::io::Error| StoreError::file(&path, &error);
         let file = ours().write(true).create(true).truncate(false).open(&path);
-        let file = file.map_err(failed)?;
-        loop {
-            match flock(&file, FlockOperation::LockExclusive) {
-                Ok(()) => return Ok(OpeningLock(file)),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(failed(error.into())),
-            }
-        }
-    }
-}
-
-impl Drop for OpeningLock {
-    fn drop(&mut self) {
-        let _ = flock(&self.0, FlockOperation::Unlock);
+        let file = file.map_err(|error| StoreError::file(&path, &error))?;
+        turn::take(&Arc::new(file), &path).map(|turn| OpeningLock { _turn: turn })
     }
 }
 
@@ -215,6 +208,8 @@ fn take_file(path: &Path, what: impl Fn() -> Locked) -> Result<NamedLock, StoreE
                 let by = written_in(&file).filter(Holder::is_alive);
                 let left = until.saturating_duration_since(Instant::now());
                 if by.is_some() || left.is_zero() {
+                    // A process that wrote no name there is none of ours, such as one that outlived its call.
+                    let by = by.or_else(|| Holder::of_lock(path, "FLOCK"));
                     return Err(StoreError::Held { what: what(), by });
                 }
                 // Try the lock once more after the watch is set, or a release in between is missed.
@@ -260,17 +255,4 @@ fn written_in(file: &File) -> Option<Holder> {
     let mut bytes = vec![0; HOLDER_BYTES];
     let length = file.read_at(&mut bytes, 0).ok()?;
     serde_json::from_slice(&bytes[..length]).ok()
-}
-
-/// Finds who holds a lock on a directory, of which only the kernel knows.
-fn in_kernel_list(directory: &File) -> Option<Holder> {
-    let inode = format!(":{}", directory.metadata().ok()?.ino());
-    let list = std::fs::read_to_string("/proc/locks").ok()?;
-    let pid = list.lines().find_map(|line| {
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let ours =
-            words.get(1) == Some(&"FLOCK") && words.get(5).is_some_and(|place| place.ends_with(&inode));
-        if ours { words.get(4)?.parse::<i32>().ok() } else { None }
-    })?;
-    Holder::with_pid(pid)
 }

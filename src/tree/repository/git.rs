@@ -13,8 +13,8 @@
 //! It does not know what the commands mean, and it takes no decisions.
 
 use super::git_dir::places;
-pub(crate) use super::git_error::GitError;
 use super::git_error::plainly;
+pub(crate) use super::git_error::{GitError, STARTING_GIT};
 use super::git_text::bytes_to_path;
 use super::view_settings::ViewSettings;
 use loop_supervise::exchange::{ExchangeResult, converse};
@@ -328,7 +328,7 @@ impl Git {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().map_err(|source| match source.kind() {
             ErrorKind::NotFound if self.work_tree.is_dir() => GitError::NotInstalled,
-            _ => GitError::File { doing: "starting git in", path: self.work_tree.clone(), source },
+            _ => GitError::File { doing: STARTING_GIT, path: self.work_tree.clone(), source },
         })
     }
 

@@ -31,10 +31,25 @@ pub(crate) enum GitError {
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
 }
 
+/// What was done where git itself could not be started.
+pub(crate) const STARTING_GIT: &str = "starting git in";
+
 impl GitError {
+    /// Whether git cannot make a ref of ours, because something else lies where it belongs.
+    pub(crate) fn is_ref_in_the_way(&self) -> bool {
+        matches!(self, GitError::Failed { stderr, .. } if stderr.contains("cannot lock ref 'refs/loop/"))
+    }
+
     /// Whether git lacks an object that a run stands on: somebody removed its refs and cleaned up.
     pub(crate) fn is_missing_object(&self) -> bool {
-        const WORDS: [&str; 4] = ["bad object", "unable to read tree", "not a tree object", "missing blob"];
+        const WORDS: [&str; 6] = [
+            "bad object",
+            "unable to read tree",
+            "not a tree object",
+            "missing blob",
+            "failed to unpack tree object",
+            "unable to read sha1 file",
+        ];
         match self {
             GitError::Failed { stderr, .. } => WORDS.iter().any(|it| stderr.contains(it)),
             GitError::NotInstalled
