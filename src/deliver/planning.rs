@@ -4,6 +4,7 @@
 
 use crate::clock::now;
 use crate::measure::planning;
+use crate::tree::git::Git;
 use loop_base::files;
 use loop_core::documents::planning::number::PhaseNumber;
 use loop_core::documents::planning::{roadmap, state_file};
@@ -22,6 +23,9 @@ pub(crate) fn close_phase(run: &Run, home: &Home, place: &Path) -> anyhow::Resul
         return Ok(None);
     };
     let Some(number) = PhaseNumber::read(&run.state.opening.input) else { return Ok(None) };
+    for name in [ROADMAP, STATE] {
+        bring_back(run, place, name)?;
+    }
     // What is not read byte for byte is not written again.
     let read = |name: &str| planning::readable(place, name).ok().flatten();
     let Some(text) = read(ROADMAP) else { return Ok(None) };
@@ -50,6 +54,23 @@ pub(crate) fn close_phase(run: &Run, home: &Home, place: &Path) -> anyhow::Resul
         mirror.write_complete(&run.workflow)?;
     }
     Ok(roadmap::next_after(&phases, &number).map(|it| format!("loop run {}", it.number)))
+}
+
+/// Puts a document back that somebody removed, as it was committed last, else as it was when the run began: the
+/// commit that ends a run must not take it away.
+fn bring_back(run: &Run, place: &Path, name: &str) -> anyhow::Result<()> {
+    let path = place.join(name);
+    if path.symlink_metadata().is_ok() || !path.parent().is_some_and(Path::is_dir) {
+        return Ok(());
+    }
+    let git = Git::around(place)?;
+    let base = run.state.baseline.as_ref().map(|it| it.facts.tree.as_str());
+    let known = ["HEAD"].into_iter().chain(base.filter(|it| !it.is_empty()));
+    let found = known.filter_map(|it| git.run(["cat-file", "blob", &format!("{it}:{name}")]).ok()).next();
+    if let Some(text) = found.and_then(|it| String::from_utf8(it).ok()) {
+        files::replace(&path, &text)?;
+    }
+    Ok(())
 }
 
 fn replace(place: &Path, name: &str, before: &str, after: &str) -> std::io::Result<()> {

@@ -3,6 +3,7 @@
 
 use super::differences::glob;
 use crate::tree::changes;
+use crate::tree::commit_name::commit_of;
 use crate::tree::git::GitError;
 use crate::tree::pinned::Pinned;
 use globset::GlobMatcher;
@@ -84,6 +85,31 @@ pub(crate) fn of_unjudged_call(
         return Ok(Vec::new());
     }
     Ok(of_work(pinned, run, from, to)?.made)
+}
+
+/// Returns the items that are done and whose work is gone: their commit is no longer in the history, and everything
+/// that it touched is as it was before. A commit that was only written anew leaves its work where it was.
+pub(crate) fn lost_items(pinned: &Pinned, run: &Run) -> Result<Vec<String>, GitError> {
+    let done = run.state.done_commits();
+    if done.is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(head) = commit_of(&pinned.repository, "HEAD")? else { return Ok(Vec::new()) };
+    let known = done.values().map(|it| changes::checked(it));
+    let arguments = ["rev-list", "--ignore-missing"].into_iter().chain(known);
+    let output = pinned.repository.run(arguments.chain(["--not", &head, "--"]))?;
+    let outside: BTreeSet<String> = String::from_utf8_lossy(&output).lines().map(str::to_owned).collect();
+    let mut lost = Vec::new();
+    for (item, commit) in done.iter().filter(|it| outside.contains(it.1)) {
+        let Some(base) = changes::parent(pinned, commit)? else { continue };
+        let touched: BTreeSet<PathBuf> = changes::paths_of(pinned, commit)?.into_iter().collect();
+        let records = bookkeeping(run);
+        let is_only_records = touched.iter().all(|path| records.iter().any(|it| it.is_match(path)));
+        if !(WorkFilter { records, is_only_records }).differs(pinned, &base, &head, Some(&touched))? {
+            lost.push(item.clone());
+        }
+    }
+    Ok(lost)
 }
 
 /// Whether somebody asks for the names of commits: a report that has to name one, or a rule about items.

@@ -2,6 +2,7 @@
 //! the tree and the input say besides. Results about a tree that the checks themselves keep changing
 //! are about nothing, and are said to be so.
 
+use super::commits;
 use super::differences::Differences;
 use super::facts;
 use super::tests_in_place;
@@ -121,10 +122,13 @@ pub(crate) fn measure(
     let now = tests_in_place::of(&run.folder(), &results);
     let turned_green = tests_in_place::turned_green(&run.folder(), &now);
     tests_in_place::keep_last(&run.folder(), &now)?;
+    let shown = run.state.requirements.iter().flat_map(|it| &it.tests);
+    let lost_green = tests_in_place::lost_green(&run.folder(), &now, shown);
     let compared = ratchet(&tests_in_place::read(&run.folder(), tests_in_place::OPENING), &now);
     notes.extend(compared.notes);
     let ratchet = if Defence::Ratchet.is_on() { compared.not_done } else { Vec::new() };
-    let evidence = Evidence { results, unstable, notes, ms, ratchet, turned_green, ..Evidence::default() };
+    let evidence =
+        Evidence { results, unstable, notes, ms, ratchet, turned_green, lost_green, ..Evidence::default() };
     let evidence = complete(subject, tree, &status, evidence, deliverables)?;
     Ok(Ok((status, evidence)))
 }
@@ -146,6 +150,10 @@ pub(crate) fn complete(
     evidence.refused_plans = facts::refused_plans(tree, run, &differences.call);
     let uncounted = evidence.refused_plans.iter().map(|it| format!("{} does not count: {}", it.name, it.why));
     evidence.notes.extend(uncounted);
+    evidence.notes.extend(commits::lost_items(&tree.pinned, run)?.iter().map(|item| {
+        let commit = run.state.done_commits()[item].as_str();
+        format!("the work of {item}, which was done, is gone: git cherry-pick {commit} brings it back")
+    }));
     if asks(FactName::WorkCommitted) {
         let work = facts::uncommitted_work(tree, run, &differences.uncommitted);
         evidence.uncommitted = uncommitted::groups(tree, &work, &[]);

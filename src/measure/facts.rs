@@ -81,6 +81,7 @@ pub(crate) fn gather(
     Ok(Facts {
         commit,
         tree,
+        branch: status.branch.clone(),
         files: names.collect(),
         values,
         commits: commits.made,

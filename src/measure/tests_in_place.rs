@@ -4,6 +4,7 @@
 
 use loop_core::engine::{CheckOutcome, CheckResult};
 use loop_core::proof::{Exit, Results, TestOutcome, read_results};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -46,6 +47,22 @@ pub(crate) fn turned_green(folder: &Path, now: &[Results]) -> Vec<String> {
         fresh.map(|it| it.0.clone())
     });
     green.take(NAMED_MOST).collect()
+}
+
+/// Returns those of these tests that pass in no measurement which was the last of its check. A measurement in which
+/// no test passes tells nothing of any.
+pub(crate) fn lost_green<'a>(
+    folder: &Path,
+    now: &[Results],
+    asked: impl Iterator<Item = &'a String>,
+) -> Vec<String> {
+    let is_green = |it: &Results, name: &str| it.ids.get(name) == Some(&TestOutcome::Passed);
+    if !now.iter().any(|it| it.ids.values().any(|it| *it == TestOutcome::Passed)) {
+        return Vec::new();
+    }
+    let last = read(folder, LAST);
+    let lost = asked.filter(|name| !last.iter().any(|it| is_green(it, name)));
+    lost.cloned().collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 /// Keeps the results of a measurement as the last of their checks. A phase that runs none of them changes

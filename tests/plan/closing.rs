@@ -31,6 +31,19 @@ fn lp23_a_phase_that_passed_is_ticked_and_the_position_moves_on() {
     assert!(done.err.contains("next: loop run 10"), "{}", done.err);
 }
 
+/// The commit that ends the run takes no document of the project away.
+#[test]
+fn documents_that_an_agent_removes_are_back_at_the_end() {
+    let project = Project::new();
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) rm .planning/ROADMAP.md .planning/STATE.md; report passed 'score: 1';; esac";
+    project.run(script, &[]).exits(0).says("next: loop run 10");
+    assert!(project.sandbox.read(".planning/ROADMAP.md").contains("- [x] **Phase 3: Accounts**"));
+    assert!(project.sandbox.read(".planning/STATE.md").contains("Phase: 10 of 10 (Far)"));
+    assert_eq!(project.sandbox.git(&["status", "--porcelain"]), "");
+    let warnings = project.status()["warnings"].to_string();
+    assert!(warnings.contains("SC-1 (People can log in)"), "{warnings}");
+}
+
 #[test]
 fn lp24_documents_stay_uncommitted_where_that_is_wanted() {
     let project = Project::new();

@@ -7,6 +7,7 @@ mod checkpoints;
 mod closing;
 mod crash;
 mod iterations;
+mod lost_work;
 mod moving_in;
 mod opening;
 mod project;

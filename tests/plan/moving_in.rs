@@ -166,6 +166,18 @@ fn phases_are_found_by_their_number_and_not_by_how_it_begins() {
     }
 }
 
+/// Whoever has a roadmap and says `phase 3` means that phase, and not a task of this name.
+#[test]
+fn a_phase_may_be_called_one() {
+    let project = Project::new();
+    let agent = project.agent(HONEST);
+    for (said, max) in [("Phase 3", "1"), ("3", "2"), ("phase 03", "3")] {
+        project.sandbox.run(&["run", said, "--agent-cmd", &agent, "--max", max]).exits(6);
+        assert_eq!(project.status()["iterations_total"].to_string(), max, "{said} is the same run");
+    }
+    assert_eq!(project.status()["input"], "3");
+}
+
 #[test]
 fn without_a_number_the_phase_of_the_position_is_meant() {
     let project = Project::new();

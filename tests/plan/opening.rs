@@ -123,6 +123,17 @@ fn validation_commands_run_in_their_order() {
     assert!(!project.sandbox.project.join("order").exists(), "the last one ran too");
 }
 
+/// Where nothing validates, the documents of the phase are the place for it.
+#[test]
+fn a_phase_without_validation_is_refused_and_told_where_it_goes() {
+    let project = Project::new();
+    project.sandbox.git(&["mv", "test.sh", "validate.sh"]);
+    project.config("{}");
+    let help = "help: write a command into loop.validation_commands of .planning/config.json, or add --check validation=\"COMMAND\"\n";
+    project.run(HONEST, &[]).exits(2).says("no check found in ").says(help);
+    project.run(HONEST, &["--check", "validation=sh validate.sh", "--max", "1"]).exits(6);
+}
+
 /// What is not done as the file says is told, and an inserted phase is called by its name.
 #[test]
 fn waves_are_worked_on_in_turn_and_said_so() {

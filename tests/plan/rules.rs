@@ -77,6 +77,7 @@ const RULES: [(&str, &str, Stories, &[&str]); 35] = [
             LIES,
             "plan/iterations.rs lp15_commits_that_leave_everything_as_it_was_are_none",
             "plan/closing.rs code_left_uncommitted_keeps_the_phase_open",
+            "plan/lost_work.rs tasks_whose_commits_an_agent_takes_away_are_done_again",
         ],
     ),
     ("LP-16", "a task needs passing validation", Told(&["lp16-validation-fails"]), &[LIES]),

@@ -205,12 +205,17 @@ fn finished(trouble: Option<&str>, shipped: Option<&str>) -> Option<String> {
 
 /// Says how much is left to do, and what changed in the list.
 fn listed(listing: &Listing) -> String {
-    let ListChange { removed, changed, added, next: _, left } = match listing {
+    let ListChange { removed, changed, added, reopened, next: _, left } = match listing {
         Listing::Whole(items) => return format!("{} listed", counted(items.len(), "item")),
         Listing::Change(change) => change.as_ref(),
     };
     let added: usize = added.iter().map(|it| it.items.len()).sum();
-    let counts = [(added, "added"), (removed.len(), "removed"), (changed.len(), "changed")];
+    let counts = [
+        (added, "added"),
+        (removed.len(), "removed"),
+        (changed.len(), "changed"),
+        (reopened.len(), "open again"),
+    ];
     let changes: Vec<String> =
         counts.iter().filter(|it| it.0 != 0).map(|(count, what)| format!("{count} {what}")).collect();
     let changes = if changes.is_empty() { String::new() } else { format!(" ({})", changes.join(", ")) };

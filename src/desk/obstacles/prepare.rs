@@ -175,6 +175,9 @@ fn refuse_without_criteria(
     ))
 }
 
+/// What a person is told where the phase of a roadmap has no command.
+const VALIDATION_HELP: &str = "write a command into loop.validation_commands of .planning/config.json, or add --check validation=\"COMMAND\"";
+
 fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path) -> anyhow::Result<()> {
     let used: Vec<&String> = workflow.phases.iter().flat_map(|it| &it.checks).collect();
     let runs = |name: &&&String| workflow.checks.get(**name).is_some_and(|it| it.run.is_some());
@@ -193,7 +196,10 @@ fn refuse_unverifiable(workflow: &Workflow, request: &RunRequest, project: &Path
         ),
         match proposed_flag(project) {
             Some(flag) => [format!("loop run {flag}"), "loop run --unverified".to_owned()].into(),
-            None => NextStep::PasteOrByHand("loop run --unverified".to_owned(), CHECK_HELP.to_owned()),
+            None => {
+                let help = if workflow.input.kind == InputKind::Phase { VALIDATION_HELP } else { CHECK_HELP };
+                NextStep::PasteOrByHand("loop run --unverified".to_owned(), help.to_owned())
+            }
         },
     ))
 }

@@ -4,7 +4,7 @@ use crate::desk::caller::{Caller, CallerEnvironment};
 use crate::desk::note::Note;
 use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
-use crate::desk::resolving::{design_file, domain, split_words};
+use crate::desk::resolving::{design_file, domain, planning, split_words};
 use loop_base::text::counted;
 use loop_core::documents::input;
 use loop_core::workflow::model::{Given, Workflow};
@@ -153,9 +153,10 @@ fn by_input(
     };
     let number = input.chars().all(|it| it.is_ascii_digit() || it == '.')
         && input.starts_with(|it: char| it.is_ascii_digit());
+    let is_phase = project.join(".planning/ROADMAP.md").is_file() && planning::named(input).is_some();
     let preset = if input.strip_prefix("sys-").is_some_and(|it| it.chars().all(|it| it.is_ascii_digit())) {
         BuiltIn::Engineering
-    } else if number {
+    } else if number || is_phase {
         BuiltIn::Plan
     } else {
         let path = caller.dir.join(input);

@@ -157,6 +157,7 @@ pub(crate) fn find(
     point_at(workflow, &folder, known.map_or("", |it| it.heading.as_str()));
     let mut beginning = Beginning {
         title: known.map(|it| it.heading.clone()),
+        goal: known.map(|it| it.goal.clone()).filter(|it| !it.is_empty()),
         requirements: requirements(known, &phase, read(REQUIREMENTS).as_deref()),
         done: planning::done(&phase),
         ..Beginning::default()
@@ -274,10 +275,17 @@ fn read_config(text: Option<&str>) -> anyhow::Result<Config> {
     })
 }
 
+/// The phase that somebody calls `3` or `phase 3`.
+pub(crate) fn named(text: &str) -> Option<PhaseNumber> {
+    let text = text.trim();
+    let word = text.get(.."phase".len()).filter(|it| it.eq_ignore_ascii_case("phase"));
+    let rest = word.and_then(|it| text[it.len()..].strip_prefix(' '));
+    PhaseNumber::read(rest.unwrap_or(text).trim())
+}
+
 fn number(request: &RunRequest, state: Option<&str>, phases: &[RoadmapPhase]) -> anyhow::Result<PhaseNumber> {
     match &request.input {
-        Some(text) => PhaseNumber::read(text.trim())
-            .ok_or_else(|| no_phase(&format!("{text:?} is not a phase"), phases)),
+        Some(text) => named(text).ok_or_else(|| no_phase(&format!("{text:?} is not a phase"), phases)),
         None => state
             .and_then(state_file::current_phase)
             .ok_or_else(|| no_phase(&format!("no phase is named, and {STATE} names none"), phases)),

@@ -158,7 +158,7 @@ pub(crate) fn has_decision_record(changes: &[Change]) -> bool {
     documents(changes).iter().any(|it| is_decision_record(&it.path))
 }
 
-fn checked(id: &str) -> &str {
+pub(crate) fn checked(id: &str) -> &str {
     assert!(is_object_id(id), "object ids come from git: {id:?}");
     id
 }

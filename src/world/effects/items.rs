@@ -2,7 +2,7 @@
 
 use crate::drive::Performed;
 use crate::measure::checks::run_checks::{self, Cut, exit_words};
-use crate::measure::item_list;
+use crate::measure::{commits, item_list};
 use crate::world::real::Host;
 use crate::world::wait::now;
 use loop_core::engine::{Event, Hold, HoldKind, Listing};
@@ -44,7 +44,11 @@ impl Host<'_> {
         }
         let (known, refused) = (run.state.item_list(), &run.state.refused_plans);
         match item_list::list(&self.place, items, &printed, &queued, known, refused) {
-            Ok(found) => Ok(Performed::Done(Event::Listed(Listing::Whole(found)))),
+            Ok(mut found) => {
+                let lost = commits::lost_items(&self.tree.pinned, run)?;
+                found.iter_mut().for_each(|it| it.undone = lost.contains(&it.id));
+                Ok(Performed::Done(Event::Listed(Listing::Whole(found))))
+            }
             // Whoever wrote them can mend them; nothing is wrong with the controller.
             Err(why) if matches!(items.from, ItemSource::Plans(_)) => {
                 let input = &run.state.opening.input;

@@ -109,10 +109,11 @@ fn document(place: &Path, state: &State, call: &Call, entry: &str) -> Option<Con
     }
 }
 
-/// The rows of the run, as they were when it was opened.
+/// The goal and the rows of the run, as they were when it was opened.
 fn requirements(state: &State) -> Option<String> {
+    let goal = state.opening.beginning.goal.as_ref().map(|it| format!("Goal: {it}\n"));
     if state.requirements.is_empty() {
-        return None;
+        return goal;
     }
     let rows = state.requirements.iter().map(|it| {
         format!(
@@ -124,7 +125,9 @@ fn requirements(state: &State) -> Option<String> {
         )
     });
     let rows: Vec<String> = rows.collect();
-    Some(format!("| Id | Requirement | Task | Evidence so far |\n|---|---|---|---|\n{}\n", rows.join("\n")))
+    let table =
+        format!("| Id | Requirement | Task | Evidence so far |\n|---|---|---|---|\n{}\n", rows.join("\n"));
+    Some(goal.map_or_else(|| table.clone(), |it| format!("{it}\n{table}")))
 }
 
 /// The part of a document below a heading that begins like this, up to the next of its level.

@@ -12,6 +12,7 @@ use crate::facts::FactName;
 use crate::workflow::model::{ItemSource, PhaseId, Workflow};
 use loop_base::value::Value;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How the ids of items begin that no list has: work that was sent back when every item was done.
@@ -70,8 +71,21 @@ impl State {
         self.items_left = change.left;
         self.listed = true;
         self.warn_of_removed(workflow, &change);
+        self.warn_of_reopened(&change.reopened);
         if let Some(list) = self.list.as_mut().filter(|_| !change.is_empty()) {
             Arc::make_mut(list).apply(&change);
+        }
+    }
+
+    /// Work that is gone is done once more.
+    fn warn_of_reopened(&mut self, reopened: &[String]) {
+        for id in reopened {
+            self.items_done = self.items_done.saturating_sub(1);
+            let commit = self.done_commits.remove(id).unwrap_or_default();
+            let short: String = commit.chars().take(7).collect();
+            self.warn(format!(
+                "{id} is open again: its commit {short} is no longer in the history, and its work is gone"
+            ));
         }
     }
 
@@ -143,6 +157,11 @@ impl State {
         self.item_commits.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Returns the newest commit of each item that is done, as far as one is known.
+    pub fn done_commits(&self) -> &BTreeMap<String, String> {
+        &self.done_commits
+    }
+
     /// Remembers the commits that a call made, named newest first, for its item.
     pub(crate) fn keep_commits(&mut self, item: Option<&Item>, commits: &[String]) {
         let Some(item) = item.filter(|_| !commits.is_empty()) else { return };
@@ -155,7 +174,10 @@ impl State {
     }
 
     pub(crate) fn finish_item(&mut self, id: &str) {
-        self.item_commits.remove(id);
+        let commits = self.item_commits.remove(id).unwrap_or_default();
+        if let Some(newest) = commits.into_iter().next_back() {
+            self.done_commits.insert(id.to_owned(), newest);
+        }
         self.items_done += 1;
         self.feedback_done += u32::from(id.starts_with(FEEDBACK));
         self.items_left = self.items_left.saturating_sub(1);

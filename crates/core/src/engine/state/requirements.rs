@@ -93,6 +93,26 @@ impl State {
         }
     }
 
+    /// Tests that do not pass any more show nothing: a row without any other is open again.
+    pub(crate) fn withdraw_tests(&mut self, lost: &[String]) {
+        let mut reopened = Vec::new();
+        for row in self.requirements.iter_mut().filter(|it| it.by == Some(MetBy::Measured)) {
+            let before = row.tests.len();
+            row.tests.retain(|it| !lost.contains(it));
+            if row.tests.is_empty() {
+                (row.by, row.evidence, row.commit) = (None, None, None);
+                reopened.push(row.id.clone());
+            } else if row.tests.len() != before {
+                row.evidence = Some(row.tests.join(", "));
+            }
+        }
+        for id in reopened {
+            self.warn(format!(
+                "{id} is open again: the tests that showed it are gone or do not pass any more"
+            ));
+        }
+    }
+
     pub(crate) fn credit_report(&mut self, report: &Report) {
         credit(&mut self.requirements, report);
     }

@@ -90,6 +90,9 @@ pub struct State {
     /// Open item → commits of work that the calls on it made, oldest first; capped.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) item_commits: BTreeMap<String, Vec<String>>,
+    /// Item that is done → its newest commit of work.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) done_commits: BTreeMap<String, String>,
     /// The list has been read since the last item was done.
     pub listed: bool,
     pub items_left: u32,

@@ -21,7 +21,7 @@ pub(super) fn differences(place: &Path, workflow: &Workflow, state: &State) -> V
     let text = files::text(&place.join(".planning/ROADMAP.md")).unwrap_or_default();
     let number = PhaseNumber::read(&state.opening.input);
     let phase = roadmap::phases(&text).into_iter().find(|it| Some(&it.number) == number.as_ref());
-    let (ids, criteria) = phase.map(|it| (it.requirements, it.criteria)).unwrap_or_default();
+    let (ids, criteria, goal) = phase.map(|it| (it.requirements, it.criteria, it.goal)).unwrap_or_default();
     let planned = planned(&place.join(folder));
     let is_same = |one: &String, other: &str| one.eq_ignore_ascii_case(other);
     let asks = |row: &&Requirement| {
@@ -38,6 +38,11 @@ pub(super) fn differences(place: &Path, workflow: &Workflow, state: &State) -> V
         told.push(format!(
             "taken out of the roadmap or its plans since the run began: {}; the rows stay, and each is to be shown or waived",
             gone.join(", ")
+        ));
+    }
+    if let Some(begun) = state.opening.beginning.goal.as_ref().filter(|it| **it != goal) {
+        told.push(format!(
+            "the goal of the phase was changed in the roadmap since the run began; it is verified against: {begun}"
         ));
     }
     if !added.is_empty() {

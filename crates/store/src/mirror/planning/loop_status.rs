@@ -35,7 +35,7 @@ impl LoopStatus {
     }
 
     pub(super) fn named(word: &str) -> Option<LoopStatus> {
-        LoopStatus::ALL.into_iter().find(|it| it.word() == word)
+        LoopStatus::ALL.into_iter().find(|it| it.word().eq_ignore_ascii_case(word))
     }
 
     /// Returns the status that a run in this state has.
@@ -52,7 +52,35 @@ impl LoopStatus {
 
     /// Returns the status in the text of a file; `None` for a word that is none.
     pub(super) fn in_text(text: &str) -> Option<LoopStatus> {
-        let line = text.lines().find_map(|it| it.trim().strip_prefix("Status:"))?;
-        LoopStatus::named(line.trim())
+        // A person who wants it to stop may write the line as other documents have it: `**Status:** Stopping`.
+        let rest = |line: &str| {
+            let rest = line.trim().trim_start_matches('*').strip_prefix("Status")?;
+            rest.trim_start_matches('*')
+                .strip_prefix(':')
+                .map(|it| it.trim().trim_matches(['*', ' ', '`']).to_owned())
+        };
+        LoopStatus::named(&text.lines().find_map(rest)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LoopStatus;
+
+    #[test]
+    fn a_status_is_read_however_a_person_writes_it() {
+        for line in [
+            "Status: stopping",
+            "Status:stopping\r",
+            "**Status:** Stopping",
+            "**Status**: stopping",
+            "Status: `stopping`",
+        ] {
+            let text = format!("# Loop State\n{line}\nIteration: 1\n");
+            assert_eq!(LoopStatus::in_text(&text), Some(LoopStatus::Stopping), "{line}");
+        }
+        for line in ["Status: stop", "Statuses: stopping", "Status: stopping soon", ""] {
+            assert_eq!(LoopStatus::in_text(line), None, "{line}");
+        }
     }
 }

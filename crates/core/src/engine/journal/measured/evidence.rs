@@ -41,6 +41,9 @@ pub struct Evidence {
     /// Tests that pass and did not in the measurement before; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turned_green: Vec<String>,
+    /// Tests that show a requirement and do not pass any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_green: Vec<String>,
     /// Plans that the call added and that do not count; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_plans: Vec<RefusedPlan>,
@@ -80,6 +83,9 @@ pub struct Facts {
     pub commit: String,
     #[serde(default)]
     pub tree: String,
+    /// The branch, where HEAD is on one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Value>,
     /// Files changed since the run began, for prompts and mirrors; capped.

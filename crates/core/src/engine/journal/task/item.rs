@@ -34,6 +34,9 @@ pub struct Item {
     /// Ids or texts of the requirements that it is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<String>,
+    /// Whoever read the list found that its work is gone, although it was done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undone: bool,
 }
 
 /// How the kinds of items begin that a person has to settle.
@@ -88,6 +91,9 @@ pub struct ListChange {
     pub changed: Vec<Item>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added: Vec<Added>,
+    /// Ids of items that were done and are open again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reopened: Vec<String>,
     /// The first item that is not done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Item>,
@@ -98,7 +104,10 @@ pub struct ListChange {
 impl ListChange {
     /// Whether the list is as it was; what is next may differ all the same.
     pub(crate) fn is_empty(&self) -> bool {
-        self.removed.is_empty() && self.changed.is_empty() && self.added.is_empty()
+        self.removed.is_empty()
+            && self.changed.is_empty()
+            && self.added.is_empty()
+            && self.reopened.is_empty()
     }
 }
 

@@ -55,6 +55,9 @@ pub struct Beginning {
     /// What the input is called by people: `Phase 3: Accounts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// What the phase of a roadmap is to reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
     /// The domain that a system of the queue belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,

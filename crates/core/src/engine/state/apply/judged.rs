@@ -48,6 +48,7 @@ impl State {
             self.guidance.clear();
         }
         self.hear(workflow, &turn, &evidence);
+        self.warn_of_branch(evidence.facts.branch.as_deref());
         if let Some(error) = &judgement.error {
             self.troubles.note_error(at, self.phase, self.visit.iteration, error);
         }
@@ -61,6 +62,10 @@ impl State {
         let is_repair = turn.ended.call != 0
             && matches!(judgement.verdict, Verdict::Checkpoint(_))
             && turn.call.item.as_ref().is_some_and(|it| it.checkpoint().is_some());
+        // While a build is broken no test passes; what is gone when the checks pass is gone.
+        if matches!(judgement.verdict, Verdict::Leave) {
+            self.withdraw_tests(&evidence.lost_green);
+        }
         if is_repair || matches!(judgement.verdict, Verdict::Leave) {
             self.credit_item(&turn, &evidence);
         }
@@ -99,6 +104,14 @@ impl State {
             (Step::Fix(skill), Some(failed)) => Some(feedback.after_repair(skill, failed)),
             (Step::Fix(_) | Step::Skill(_) | Step::Main, _) => is_told.then_some(feedback),
         };
+    }
+
+    /// Work on another branch is easily looked for in vain.
+    fn warn_of_branch(&mut self, now: Option<&str>) {
+        let began = self.baseline.as_ref().and_then(|it| it.facts.branch.clone());
+        let Some(began) = began.filter(|it| now != Some(it)) else { return };
+        let now = now.map_or_else(|| "no branch".to_owned(), |it| format!("the branch {it}"));
+        self.warn(format!("HEAD is on {now}, and was on {began} when the run began"));
     }
 
     /// A repair is a commit of its own: it is named with the failure. Returns what the next call is told where there

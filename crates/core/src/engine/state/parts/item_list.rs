@@ -2,7 +2,7 @@
 //! was last read, with the item that comes next. An unchanged list costs the same few bytes however
 //! long it is.
 //!
-//! The list is a fold of the facts `Listed` and `ItemDone` alone. It is kept beside the state and
+//! The list is a fold of the facts `Listed` and `ItemDone` alone: a fact `Listed` also says which items are open again. It is kept beside the state and
 //! not in it, because the state is written with every commit and the list grows with the work.
 
 use crate::engine::journal::event::Event;
@@ -42,7 +42,12 @@ impl ItemList {
         if self.is_same(wanted) {
             return ListChange { next: self.next().cloned(), left: self.left(), ..ListChange::default() };
         }
-        let change = self.difference(wanted);
+        let is_again = |it: &&Item| it.undone && self.is_done(&it.id);
+        let reopened: Vec<String> = wanted.iter().filter(is_again).map(|it| it.id.clone()).collect();
+        // That its work is gone is no part of an item.
+        let plain = |it: &Item| Item { undone: false, ..it.clone() };
+        let wanted: Vec<Item> = wanted.iter().map(plain).collect();
+        let change = ListChange { reopened, ..self.difference(&wanted) };
         let mut after = self.clone();
         after.apply(&change);
         ListChange { next: after.next().cloned(), left: after.left(), ..change }
@@ -109,6 +114,12 @@ impl ItemList {
                 .map(|it| ListEntry { is_done: done.contains(&it.id), item: it.clone() })
                 .collect();
             self.entries.splice(place..place, entries);
+        }
+        for id in &change.reopened {
+            self.done.remove(id);
+            if let Some(place) = self.place(id) {
+                self.entries[place].is_done = false;
+            }
         }
     }
 
@@ -247,6 +258,28 @@ mod tests {
                 finished.push(format!("i{done}"));
             }
         }
+    }
+
+    #[test]
+    fn an_item_whose_work_is_gone_is_open_again() {
+        let mut list = ItemList::default();
+        list.follow(&Event::Listed(Listing::Whole(items(&[1, 2, 3]))));
+        for id in ["i1", "i2"] {
+            list.follow(&Event::ItemDone { id: id.to_owned(), also: Vec::new() });
+        }
+        let mut found = items(&[1, 2, 3]);
+        // What was never done is open anyhow.
+        (found[1].undone, found[2].undone) = (true, true);
+        let change = list.change_to(&found);
+        let next = change.next.as_ref().map(|it| (it.id.as_str(), it.undone));
+        assert_eq!(
+            (change.reopened.as_slice(), next, change.left),
+            (&["i2".to_owned()][..], Some(("i2", false)), 2)
+        );
+        assert!(change.changed.is_empty() && !change.is_empty());
+        list.follow(&Event::Listed(Listing::Change(Box::new(change))));
+        assert!(!list.is_done("i2") && list.is_done("i1"));
+        assert!(list.change_to(&items(&[1, 2, 3])).is_empty());
     }
 
     #[test]
