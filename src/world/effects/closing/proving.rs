@@ -346,6 +346,7 @@ fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
 }
 
 /// What came of a step that had little time.
+#[expect(clippy::large_enum_variant, reason = "one value lives at a time, between a step and its record")]
 pub(crate) enum InTime {
     Done(Event),
     /// Another process is at it, for about so many seconds more.
