@@ -77,6 +77,24 @@ fn lines_of_another_are_not_taken_away() {
     assert_eq!(subjects(&project)[0], "Merge sys-002: Adder");
 }
 
+/// So does a file that was there when the work began, which a system that it needs may have brought.
+#[test]
+fn a_merge_does_not_take_away_what_was_there_before_the_work_began() {
+    let project = Project::brief();
+    project.sandbox.write("b.txt", "1\n2\n3\n");
+    project.sandbox.commit("Merge sys-001: Numbers");
+    let change = "echo x > c.txt && git add c.txt && git commit -qm 'Merge sys-009: More'";
+    let takes = "if [ \"$LOOP_SKILL\" = code-review ] && [ ! -e \"$OUT/taken\" ]; then touch \"$OUT/taken\"; \
+                 git merge -q --no-commit --no-ff main; git rm -qf b.txt; git commit -qm 'merge main'; fi; \
+                 if [ \"$LOOP_SKILL\" = implement ] && [ -e \"$OUT/taken\" ]; then git checkout -q main -- b.txt; fi; honest";
+    let script = landing_meanwhile(&project, change, takes);
+    project.run_with_moves(&script, &["--max", "200"]).exits(0);
+    let steps = project.steps();
+    assert!(steps.contains("b.txt: 3 lines of \"Merge sys-001: Numbers\""), "{steps}");
+    assert_eq!(project.sandbox.read("b.txt"), "1\n2\n3\n");
+    assert_eq!(subjects(&project)[0], "Merge sys-002: Adder");
+}
+
 /// What somebody renames is still what the work has changed; a file that became a program stays one.
 #[test]
 fn a_file_that_others_renamed_is_merged_and_its_mode_is_not_taken_away() {

@@ -1,7 +1,8 @@
 //! What a merge would take away from others: lines that were added to the target since the work began, which
 //! the merged tree lacks, and which no commit of the work's own removed. A merge that keeps one side only,
 //! or a conflict that was resolved badly, removes lines that nobody meant to remove; git merges that
-//! cleanly, and every check of the branch is green.
+//! cleanly, and every check of the branch is green. Where the work has merges of its own, they may take lines away
+//! that stood there before it began, too: those of the systems that it needs.
 
 use crate::tree::git::{Git, GitError};
 use loop_base::text::{counted, sanitise};
@@ -40,7 +41,7 @@ impl LostLines {
 }
 
 /// Returns what others added between `base` and `from` that `tree` lacks, although no commit between `from`
-/// and `head` but a merge removed it.
+/// and `head` but a merge removed it. With such a merge, what is older than `base` is looked at as well.
 pub(crate) fn lines(
     git: &Git,
     base: &str,
@@ -50,7 +51,8 @@ pub(crate) fn lines(
 ) -> Result<Vec<LostLines>, GitError> {
     let paths = changed(git, base, from)?;
     let taken = changed(git, from, tree)?;
-    let both: Vec<&Vec<u8>> = paths.intersection(&taken).collect();
+    let has_merges = has_merges(git, from, head)?;
+    let both: Vec<&Vec<u8>> = taken.iter().filter(|it| has_merges || paths.contains(*it)).collect();
     if both.is_empty() {
         return Ok(Vec::new());
     }
@@ -68,13 +70,14 @@ pub(crate) fn lines(
     everywhere.files.values().flat_map(|it| &it.added).for_each(|it| *moved.entry(&it.1).or_default() += 1);
     let mut found = Vec::new();
     for (path, gone) in &removed.files {
-        let Some(theirs) = added.files.get(path) else { continue };
-        let is_theirs: BTreeSet<usize> = theirs.added.iter().map(|it| it.0).collect();
+        let theirs = added.files.get(path);
+        let is_theirs: BTreeSet<usize> = theirs.iter().flat_map(|it| &it.added).map(|it| it.0).collect();
         let mut numbers = Vec::new();
         let mut lost = Vec::new();
         for (number, line) in &gone.removed {
             let is_blank = line.iter().all(u8::is_ascii_whitespace);
-            if is_blank || !is_theirs.contains(number) || own.take(path, line) {
+            let counts = has_merges || is_theirs.contains(number);
+            if is_blank || !counts || own.take(path, line) {
                 continue;
             }
             // Where they have renamed a file, all of it looks added; the work may have changed it under its old name.
@@ -86,21 +89,31 @@ pub(crate) fn lines(
                 lost.push(String::from_utf8_lossy(line).into_owned());
             }
         }
-        let is_whole = theirs.is_new && gone.is_deleted && !own.deleted.contains(path);
-        let mode = theirs.mode.as_ref().filter(|it| {
+        let is_whole = gone.is_deleted
+            && (has_merges || theirs.is_some_and(|it| it.is_new))
+            && !own.deleted.contains(path);
+        let mode = theirs.and_then(|it| it.mode.as_ref()).filter(|it| {
             gone.mode_before.as_ref() == Some(it) && gone.mode.is_some() && !own.modes.contains(path)
         });
         let is_lost = !lost.is_empty() || mode.is_some() || is_whole && gone.removed.is_empty();
         if is_lost && found.len() < FILES_MOST {
+            let is_recent = theirs.is_some() && numbers.iter().all(|it| is_theirs.contains(it));
+            let range = if is_recent { format!("{base}..{from}") } else { from.to_owned() };
             let by = match lost.is_empty() {
-                true => last_writer(git, base, from, path)?,
-                false => writers(git, base, from, path, &numbers)?,
+                true => last_writer(git, &range, path)?,
+                false => writers(git, &range, path, &numbers)?,
             };
             let path = String::from_utf8_lossy(path).into_owned();
             found.push(LostLines { path, lines: lost, mode: mode.cloned(), by });
         }
     }
     Ok(found)
+}
+
+/// Whether the work merged something by itself. What git merges for us takes nothing away.
+fn has_merges(git: &Git, from: &str, head: &str) -> Result<bool, GitError> {
+    let range = format!("{from}..{head}");
+    Ok(!git.run(["rev-list", "--merges", "-1", &range, "--"])?.is_empty())
 }
 
 /// Takes one of these away, if there is one.
@@ -277,17 +290,10 @@ fn ranges(header: &[u8]) -> Option<Ranges> {
 }
 
 /// Who brought these lines to the target.
-fn writers(
-    git: &Git,
-    base: &str,
-    from: &str,
-    path: &[u8],
-    numbers: &[usize],
-) -> Result<Vec<String>, GitError> {
+fn writers(git: &Git, range: &str, path: &[u8], numbers: &[usize]) -> Result<Vec<String>, GitError> {
     use std::os::unix::ffi::OsStrExt;
-    let range = format!("{base}..{from}");
     let path = std::ffi::OsStr::from_bytes(path);
-    let words = ["blame", "--first-parent", "-s", "-l", &range, "--"].map(std::ffi::OsString::from);
+    let words = ["blame", "--first-parent", "-s", "-l", range, "--"].map(std::ffi::OsString::from);
     // What cannot be looked up is lost all the same.
     let Ok(blamed) = git.run(words.into_iter().chain([path.to_owned()])) else {
         return Ok(vec!["another".to_owned()]);
@@ -305,10 +311,9 @@ fn writers(
 }
 
 /// Who changed a file last, where no line of it says so.
-fn last_writer(git: &Git, base: &str, from: &str, path: &[u8]) -> Result<Vec<String>, GitError> {
+fn last_writer(git: &Git, range: &str, path: &[u8]) -> Result<Vec<String>, GitError> {
     use std::os::unix::ffi::OsStrExt;
-    let range = format!("{base}..{from}");
-    let words = ["log", "-1", "--first-parent", "--format=%H", &range, "--"].map(std::ffi::OsString::from);
+    let words = ["log", "-1", "--first-parent", "--format=%H", range, "--"].map(std::ffi::OsString::from);
     let path = std::ffi::OsStr::from_bytes(path).to_owned();
     let commit = String::from_utf8_lossy(&git.run(words.into_iter().chain([path]))?).trim().to_owned();
     Ok(vec![if commit.is_empty() { "another".to_owned() } else { in_words(git, &commit)? }])
