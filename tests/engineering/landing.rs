@@ -63,9 +63,10 @@ fn local_changes_in_the_way_keep_the_merge_back() {
     assert_eq!(sandbox.read("lib.sh"), "# mine\n");
     assert_eq!(project.status()["question"]["kind"], "landing");
     sandbox.run(&["resume"]).exits(3).says("uncommitted changes in lib.sh");
-    sandbox.git(&["checkout", "--", "lib.sh"]);
+    // The proposed command leaves our own files where they are, so what is put away can be taken back.
+    sandbox.git(&["stash", "push", "-q", "--", "lib.sh"]);
     // What git ignores is in no commit either.
-    sandbox.run(&["resume"]).exits(3).says("local.cfg");
+    sandbox.run(&["resume"]).exits(3).says("the merge would touch: local.cfg; commit or move them");
     assert_eq!(sandbox.read("local.cfg"), "mine\n");
     std::fs::remove_file(sandbox.project.join("local.cfg")).expect("removed");
     // In a rebase nothing is checked out, and its end moves the branch.

@@ -58,7 +58,8 @@ fn local_changes_are_in_the_way_of_a_revert() {
     let sandbox = &project.sandbox;
     project.run("honest", &[]).exits(0);
     sandbox.write("lib.sh", "# mine\n");
-    sandbox.run(&["queue", "revert", "sys-002"]).exits(4).says("uncommitted changes in lib.sh");
+    let refused = sandbox.run(&["queue", "revert", "sys-002"]).exits(4);
+    refused.says("uncommitted changes in lib.sh").says("next: loop queue revert sys-002");
     assert_eq!(sandbox.read("lib.sh"), "# mine\n");
 }
 

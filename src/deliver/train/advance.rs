@@ -10,6 +10,7 @@ use crate::tree::git_text::listed_paths;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;
 use crate::tree::worktree;
+use loop_base::text::shell_word;
 use loop_core::engine::Merge;
 use loop_store::{Home, StoreError, TreeLock};
 use rustix::event::{Timespec, poll};
@@ -80,11 +81,10 @@ pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> any
                 let _nothing_wakes_it = poll(&mut [], Some(&ORPHAN_LOOK_EVERY));
             }
             Err(GitError::Failed { stderr, .. }) => {
-                let lines = stderr.lines().map(str::trim).filter(|it| !it.is_empty());
-                let why = lines.collect::<Vec<_>>().join(" ");
                 return Ok(Moved::InTheWay(format!(
-                    "{} has local files that the merge would touch: {why}; commit or move them",
-                    place.display()
+                    "{} has local files that the merge would touch: {}; commit or move them",
+                    place.display(),
+                    touched(&stderr)
                 )));
             }
             Err(error) => return Err(error.into()),
@@ -114,7 +114,18 @@ fn rebasing(place: &Path, branch: &str) -> String {
     format!("{} is in the middle of a rebase of {branch}; finish it, or git rebase --abort", place.display())
 }
 
-/// Changes of somebody's in files that git knows, our own aside.
+/// The files that git names, or everything that it says where it names none. Its lines come as one, in which two
+/// spaces stand before each file.
+fn touched(stderr: &str) -> String {
+    let files = stderr.split_once("overwritten by merge:").and_then(|(_, rest)| rest.split_once("Please "));
+    match files {
+        Some((files, _)) => files.trim().split("  ").collect::<Vec<_>>().join(", "),
+        None => stderr.to_owned(),
+    }
+}
+
+/// Changes of somebody's in files that git knows, our own aside. A stash of everything would take our own files
+/// along, which are written again at once, so that it could not be taken back.
 fn local_changes(there: &Git, ours: &Ours, branch: &str) -> Result<Option<String>, GitError> {
     let mut changed: Vec<PathBuf> = Vec::new();
     for staged in [&["--cached"][..], &[]] {
@@ -127,8 +138,14 @@ fn local_changes(there: &Git, ours: &Ours, branch: &str) -> Result<Option<String
     let place = there.work_tree().display();
     Ok((!changed.is_empty()).then(|| {
         let named = shown(&changed, FILES_NAMED);
+        let words: Vec<String> = match changed.len() {
+            ..=FILES_NAMED => changed.iter().map(|it| shell_word(&it.to_string_lossy())).collect(),
+            _ => vec!["FILE...".to_owned()],
+        };
         format!(
-            "{place} has {branch} checked out and uncommitted changes in {named}; commit them or git stash"
+            "{place} has {branch} checked out and uncommitted changes in {named}; commit them or \
+             git stash push -- {}",
+            words.join(" ")
         )
     }))
 }

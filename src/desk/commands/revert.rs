@@ -62,10 +62,12 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
     let mut ours = own_paths(git.work_tree(), None, &run.workflow);
     ours.extend(domain_memory::written_paths());
     let ours = Ours::read(&ours)?;
+    // What is in the way says itself how it goes away.
+    let again = format!("loop queue revert {}", run.state.opening.input);
     let mut refused = format!("{into} moved {TRIES} times during the revert");
     for _ in 0..TRIES {
         if let Some(why) = advance::obstacle(&git, home, &ours, &into)? {
-            return Err(no(why, "git stash"));
+            return Err(no(why, &again));
         }
         let from = tip_of(&run, &git, &into)?;
         let made = match prepare(&git, &run.id, &into, &from, &merge)? {
@@ -88,7 +90,7 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
                 return finished(run, idle, Reverted { into, merge, commit: made.commit, behind });
             }
             Tried::Rejected(why) => refused = why,
-            Tried::Refused(why, next) => return Err(no(why, next)),
+            Tried::Refused(why) => return Err(no(why, &again)),
             Tried::Not => (),
         }
     }
@@ -126,8 +128,8 @@ enum Tried {
     },
     /// The remote took something else first.
     Rejected(String),
-    /// Why it cannot be done, and a command that helps.
-    Refused(String, &'static str),
+    /// Why it cannot be done.
+    Refused(String),
 }
 
 /// A world that moves a target, and begins nothing else.
@@ -146,13 +148,13 @@ impl RevertWorld<'_> {
                     behind: merged::follow_remote(self.git, self.home, &made.into, &made.commit)?,
                 },
                 Pushed::Rejected(why) => Tried::Rejected(why),
-                Pushed::Unreachable(why) => Tried::Refused(why, "loop queue list"),
+                Pushed::Unreachable(why) => Tried::Refused(why),
             });
         }
         Ok(match advance::advance(self.git, self.home, self.ours, made)? {
             Moved::Done => Tried::Done { behind: None },
             Moved::Elsewhere(_) => Tried::Not,
-            Moved::InTheWay(why) => Tried::Refused(why, "git stash"),
+            Moved::InTheWay(why) => Tried::Refused(why),
         })
     }
 }
@@ -174,7 +176,7 @@ impl World for RevertWorld<'_> {
                 let (into, commit) = (made.into.clone(), made.commit.clone());
                 Performed::Done(Event::Landed(Landing::Reverted { into, commit }))
             }
-            Tried::Not | Tried::Rejected(_) | Tried::Refused(..) => Performed::Begun,
+            Tried::Not | Tried::Rejected(_) | Tried::Refused(_) => Performed::Begun,
         })
     }
 
