@@ -6,6 +6,8 @@ use super::inside_call::{self, GuardedCommand};
 use super::note::Note;
 use super::refusal::{NextStep, Refusal, meant};
 use super::resolving::domain::{self, DomainQueue};
+use crate::tree::git::Git;
+use crate::tree::worktree::current_branch;
 use crate::world::wait::now;
 use loop_base::files;
 use loop_core::documents::system_queue::entry::{Autonomy, next_id};
@@ -83,6 +85,12 @@ impl Queue {
             Err(invalid) if invalid.is::<Refusal>() => Ok(Some(invalid.into())),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The branch that the project is on: a system that begins now is merged into it.
+    pub(crate) fn branch(&self) -> Option<String> {
+        let git = Git::reopen(Path::new(&self.queue.project)).ok()?;
+        current_branch(&git).ok()?
     }
 
     pub(crate) fn home(&self) -> &Rc<Home> {

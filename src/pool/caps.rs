@@ -54,12 +54,29 @@ impl Counter {
         self.now.insert(row.id.clone(), used);
     }
 
-    /// What all runs have used up since the beginning, in words.
+    /// What all runs have used up since the beginning.
+    fn sum(&self, part: fn(&Used) -> i64) -> i64 {
+        self.now.iter().map(|(id, used)| part(used) - self.before.get(id).map_or(0, part)).sum()
+    }
+
+    /// What a run may spend in its whole life: what it has spent, and what is left over all.
+    pub(super) fn budget_of(&self, run: Option<&str>) -> Option<f64> {
+        let most = self.caps.micro_usd?;
+        let own = run.and_then(|it| self.now.get(it)).map_or(0, |it| it.micro_usd);
+        Some((own + (most - self.sum(|it| it.micro_usd)).max(0)) as f64 / 1e6)
+    }
+
+    /// The same in tokens.
+    pub(super) fn tokens_of(&self, run: Option<&str>) -> Option<u64> {
+        let most = i64::try_from(self.caps.tokens?).unwrap_or(i64::MAX);
+        let own = run.and_then(|it| self.now.get(it)).map_or(0, |it| it.tokens);
+        let left = most.saturating_sub(self.sum(|it| it.tokens)).max(0);
+        u64::try_from(own.saturating_add(left)).ok()
+    }
+
+    /// Says in words what that was.
     pub(super) fn used(&self) -> String {
-        let sum = |part: fn(&Used) -> i64| -> i64 {
-            self.now.iter().map(|(id, used)| part(used) - self.before.get(id).map_or(0, part)).sum()
-        };
-        match sum(|it| it.micro_usd) {
+        match self.sum(|it| it.micro_usd) {
             0 => String::new(),
             micro_usd => format!("${:.2}", micro_usd as f64 / 1e6),
         }
@@ -71,17 +88,14 @@ impl Counter {
 
     /// Says which cap is reached.
     pub(super) fn reached(&self, now: Timestamp) -> Option<String> {
-        let sum = |part: fn(&Used) -> i64| -> i64 {
-            self.now.iter().map(|(id, used)| part(used) - self.before.get(id).map_or(0, part)).sum()
-        };
         let Caps { iterations, micro_usd, tokens, time_ms } = self.caps;
-        if let Some(most) = iterations.filter(|it| i64::from(*it) <= sum(|it| it.iterations)) {
+        if let Some(most) = iterations.filter(|it| i64::from(*it) <= self.sum(|it| it.iterations)) {
             return Some(format!("{} over all systems (--max)", counted(most, "iteration")));
         }
-        if let Some(most) = micro_usd.filter(|it| *it <= sum(|it| it.micro_usd)) {
+        if let Some(most) = micro_usd.filter(|it| *it <= self.sum(|it| it.micro_usd)) {
             return Some(format!("${:.2} over all systems (--budget)", most as f64 / 1e6));
         }
-        let used = u64::try_from(sum(|it| it.tokens)).unwrap_or(0);
+        let used = u64::try_from(self.sum(|it| it.tokens)).unwrap_or(0);
         if let Some(most) = tokens.filter(|it| *it <= used) {
             return Some(format!("{} over all systems (--tokens)", counted(most, "token")));
         }

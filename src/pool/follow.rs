@@ -2,7 +2,7 @@
 
 use crate::desk::load;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Effect, Event, State, Station, Status};
+use loop_core::engine::{Effect, Event, Landing, State, Station, Status};
 use loop_core::event_line::{line, running_line};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, Row};
@@ -155,7 +155,8 @@ fn matters(event: &Event) -> bool {
             | Event::Approved { .. }
             | Event::Voided { .. }
             | Event::Waits { .. }
-            | Event::Landed(_)
+            // Whatever keeps a merge back is told by the question, or the way back, that follows it.
+            | Event::Landed(Landing::Merged { .. } | Landing::Clear | Landing::Reverted { .. })
             | Event::Held(_)
             | Event::Closed(_)
     )

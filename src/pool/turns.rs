@@ -9,6 +9,7 @@ use crate::desk::{
     RunRequest, leave,
 };
 use crate::world::wait::{Signals, now};
+use loop_base::text::shell_word;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{Command, Status, may_be_answered_outside};
 use loop_store::{Job, PoolLock};
@@ -62,6 +63,10 @@ pub(crate) struct Pool<'a> {
     notes: Vec<Note>,
     /// Why the queue's file cannot be read, and since when nothing else is under way.
     unreadable: Option<(Refusal, Instant)>,
+    /// Every system begins from this branch, and is merged into it.
+    branch: Option<String>,
+    /// Why no system begins, while the project is on another branch.
+    away: Option<Refusal>,
     /// Nobody else builds this queue meanwhile.
     held: PoolLock,
 }
@@ -74,6 +79,7 @@ impl<'a> Pool<'a> {
         let mut notes = Vec::new();
         let queue = Queue::open_to_change(caller, request.run.domain.as_deref(), &mut notes)?;
         let held = queue.lock(request.jobs)?;
+        let branch = queue.branch();
         let signals = Signals::listen().map_err(anyhow::Error::from)?;
         let RunRequest { max, budget, tokens, time, .. } = request.run;
         let caps = Caps {
@@ -95,6 +101,8 @@ impl<'a> Pool<'a> {
             left: HashSet::new(),
             notes,
             unreadable: None,
+            branch,
+            away: None,
             held,
         };
         pool.remember_what_stopped()?;
@@ -175,6 +183,11 @@ impl<'a> Pool<'a> {
             Some(PoolStop::Signal(signal)) => (None, Some(signal)),
             None => (None, None),
         };
+        if let Some(away) = self.away.clone()
+            && let Some(job) = self.next_ready()?
+        {
+            self.refused.insert(job.system.id, away);
+        }
         if let Some(refusal) = self.only_refusal() {
             return Err(refusal.into());
         }
@@ -248,11 +261,12 @@ impl<'a> Pool<'a> {
         holders.filter_map(|(index, it)| Some((index, home.holder(&it.row.id)?.pid))).collect()
     }
 
-    /// Whether somebody is expected: a person who answers, or a moment at which a question is looked at
-    /// again.
+    /// Whether somebody is expected: a person who answers or goes back to the branch, or a moment at which a question
+    /// is looked at again.
     fn is_worth_waiting(&self) -> bool {
         let waits = |it: &Followed| matches!(it.status(), Status::Waiting | Status::Halted);
-        self.ending.is_none() && self.request.waits_for_people && self.followed.iter().any(waits)
+        let is_expected = self.away.is_some() || self.followed.iter().any(waits);
+        self.ending.is_none() && self.request.waits_for_people && is_expected
     }
 
     /// Ends every run after its iteration once a cap over all of them is reached.
@@ -295,10 +309,18 @@ impl<'a> Pool<'a> {
     /// Begins or continues systems while there is room for them. Says whether any was.
     fn begin_what_can(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<bool> {
         let mut has_begun = false;
+        let was_told = self.away.take().is_some();
         while self.working() < self.request.jobs && self.unreadable.is_none() {
             if let Some(index) = self.to_continue()? {
                 self.resume(index, tell)?;
             } else if let Some(job) = self.next_ready()? {
+                self.away = self.on_another_branch();
+                if let Some(away) = &self.away {
+                    if !was_told {
+                        tell(PoolNews::Pool(format!("{}; no system begins until it is back", away.text)));
+                    }
+                    break;
+                }
                 self.open(&job, tell)?;
             } else {
                 break;
@@ -306,6 +328,20 @@ impl<'a> Pool<'a> {
             has_begun = true;
         }
         Ok(has_begun)
+    }
+
+    /// Somebody works on another branch in the project. A system that began there would lack those that it needs, and
+    /// would be merged there.
+    fn on_another_branch(&self) -> Option<Refusal> {
+        let here = self.queue.branch();
+        if here == self.branch {
+            return None;
+        }
+        let name = |it: &Option<String>| it.clone().unwrap_or_else(|| "no branch".to_owned());
+        let text =
+            format!("the project is on {}, and this pool builds on {}", name(&here), name(&self.branch));
+        let next = self.branch.as_ref().map(|it| format!("git switch {}", shell_word(it)).into());
+        Some(Refusal { text, next, exit: 2 })
     }
 
     /// How many systems are worked on. One that waits for a person takes nobody's place.
@@ -329,7 +365,8 @@ impl<'a> Pool<'a> {
                 // A person who stopped a run while this pool works wants it stopped.
                 Status::Paused | Status::Stopped => is_left,
                 Status::Waiting | Status::Halted => {
-                    is_left || is_due || !home.untaken_commands(&it.row.id)?.is_empty()
+                    let is_answered = !home.untaken_commands(&it.row.id)?.is_empty();
+                    is_left || is_due || is_answered || it.state.was_told_more()
                 }
                 Status::Capped | Status::Completed | Status::Cancelled => false,
             };
@@ -360,14 +397,17 @@ impl<'a> Pool<'a> {
         Ok(found)
     }
 
-    /// What is said of the run of one system: the caps over all are held here, not by each run.
-    fn request_for(&self, system: &str) -> RunRequest {
-        RunRequest { input: Some(system.to_owned()), max: None, time: None, ..self.request.run.clone() }
+    /// What is said of the run of one system: the caps over all are held here, not by each run. Only money and tokens
+    /// are held there too, because a run looks at them in the middle of a call.
+    fn request_for(&self, system: &str, run: Option<&str>) -> RunRequest {
+        let (budget, tokens) = (self.counter.budget_of(run), self.counter.tokens_of(run));
+        let input = Some(system.to_owned());
+        RunRequest { input, max: None, time: None, budget, tokens, ..self.request.run.clone() }
     }
 
     fn open(&mut self, job: &Job, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
         let id = &job.system.id;
-        let request = self.request_for(id);
+        let request = self.request_for(id, None);
         let mut notes = Vec::new();
         let opened = desk::open(self.caller, &request, &mut notes);
         notes.into_iter().for_each(|it| tell(system_line(id, it.text)));
@@ -411,8 +451,8 @@ impl<'a> Pool<'a> {
     fn resume(&mut self, index: usize, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<()> {
         let id = self.followed[index].system.clone();
         self.left.remove(&self.followed[index].row.id);
-        let request = self.request_for(&id);
         let row = self.followed[index].row.clone();
+        let request = self.request_for(&id, Some(&row.id));
         let found = FoundRun { home: Rc::clone(self.queue.home()), row: Box::new(row) };
         let mut notes = Vec::new();
         let ready = desk::ready(self.caller, &found, &request, &mut notes);

@@ -34,6 +34,7 @@ fn as_many_as_asked_for_by_priority_once_their_dependencies_are_complete() {
     let runs = domain.runs();
     assert_eq!((runs.len(), domain.sandbox.status()["pool"]["jobs"].as_u64()), (2, Some(2)), "{runs:?}");
     let status = domain.sandbox.run(&["status"]).exits(0).says("pool        2 at once");
+    assert!(!status.out.contains("iteration 0: BUILD"), "the phase is told once: {}", status.out);
     status.says("sys-003     specified, waits for sys-001").says("sys-001     running, BUILD");
     // The one that waits for nobody comes next, whatever its number.
     go[1].say();
@@ -240,6 +241,61 @@ fn a_budget_is_shared_by_all() {
     assert!(domain.built().len() < 3, "{:?}", domain.built());
 }
 
+/// What a run has spent before counts for nobody: the command that a capped pool proposes brings it further.
+#[test]
+fn each_pool_has_a_budget_of_its_own() {
+    let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 1, &[])]);
+    domain.sandbox.file("user/.config/loop/config.toml", "[limits]\ncall_usd = 0.01\n");
+    let mut ends = Vec::new();
+    for _call in 0..4 {
+        let done = domain.pool(1, "honest", &["--budget", "0.01"]).wait();
+        let last = done.err.lines().last().unwrap_or_default().to_owned();
+        ends.push((
+            done.code,
+            last.starts_with("next: loop run --jobs 1 ") && last.contains("--budget 0.01"),
+        ));
+    }
+    assert_eq!(ends, [(6, true), (6, true), (6, true), (0, false)]);
+    assert_eq!(domain.built(), ["sys-001", "sys-002"]);
+}
+
+/// A system that began on somebody's own branch would lack what it needs, and would be merged there.
+#[test]
+fn a_pool_begins_nothing_while_the_project_is_on_another_branch() {
+    let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 1, &["sys-001"])]);
+    let sandbox = &domain.sandbox;
+    let go = domain.held("sys-001");
+    let target = sandbox.git(&["branch", "--show-current"]).trim().to_owned();
+    let pool = domain.pool(1, "honest", &[]);
+    assert_eq!(domain.hear(), "sys-001");
+    sandbox.git(&["checkout", "-q", "-b", "mine"]);
+    go.say();
+    let done = pool.wait().exits(2).says("sys-001  completed").says("1 of 2 systems complete");
+    let away = format!("the project is on mine, and this pool builds on {target}");
+    let next = format!("next: git switch {target}");
+    done.says(&format!("{away}; no system begins until it is back")).says(&away).says(&next);
+    assert_eq!(domain.built(), ["sys-001"]);
+    assert!(!sandbox.git(&["log", "--format=%s", "mine"]).contains("Merge "));
+    sandbox.git(&["checkout", "-q", &target]);
+    domain.pool(1, "honest", &[]).wait().exits(0).says("2 of 2 systems complete");
+    assert!(sandbox.project.join("sys-001.txt").exists() && sandbox.project.join("sys-002.txt").exists());
+    domain.assert_nothing_left();
+}
+
+/// A run that found nothing to do continues once somebody told the agent more, as by `loop run`.
+#[test]
+fn a_system_whose_agent_was_told_more_continues() {
+    let domain = Domain::new(&[system("sys-001", 1, &[])]);
+    let script =
+        "if [ $LOOP_PHASE = BUILD ] && [ ! -e \"$OUT/mended\" ]; then say done BUILD; else honest; fi";
+    domain.pool(1, script, &[]).wait().exits(4).says("sys-001  halted: nothing to do");
+    domain.pool(1, script, &[]).wait().exits(4);
+    std::fs::write(domain.sandbox.note("mended"), "").expect("written");
+    domain.sandbox.run(&["guide", "build it"]).exits(0);
+    domain.pool(1, script, &[]).wait().exits(0).says("sys-001: continues").says("1 of 1 system complete");
+    domain.assert_nothing_left();
+}
+
 #[test]
 fn programs_get_an_object_a_line_and_one_for_the_end() {
     let mut systems = [system("sys-001", 1, &[]), system("sys-002", 1, &[])];
@@ -359,7 +415,9 @@ fn a_merge_that_waited_for_a_clean_tree_is_made_by_the_next_pool() {
     let sandbox = &domain.sandbox;
     let dirty =
         format!("[ $LOOP_PHASE = SHIP ] && echo mine >> {}/test.sh; honest", sandbox.project.display());
-    domain.pool(1, &dirty, &[]).wait().exits(3).says("uncommitted changes in test.sh");
+    let first = domain.pool(1, &dirty, &[]).wait().exits(3).says("git stash push -- test.sh");
+    let told = first.err.lines().filter(|it| it.starts_with("sys-001: ") && it.contains("test.sh")).count();
+    assert_eq!(told, 1, "it is told once: {}", first.err);
     domain.pool(1, "honest", &[]).wait().exits(3).says("uncommitted changes in test.sh");
     sandbox.git(&["checkout", "--", "test.sh"]);
     domain.pool(1, "honest", &[]).wait().exits(0).says("1 of 1 system complete");

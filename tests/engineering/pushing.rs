@@ -124,6 +124,10 @@ fn the_third_refusal_is_a_question_with_what_was_said_each_time() {
     }
     assert_eq!(sandbox.status()["question"]["kind"], "landing");
     assert_eq!(pushed.subjects()[0], "meanwhile 1");
+    // A pool says in its one line what was said first.
+    let agent = pushed.domain.agent("honest");
+    let pool = sandbox.run(&["run", "--jobs", "1", "--agent-cmd", &agent]).exits(3);
+    pool.says("the remote refused it 3 times: 1. origin refused the push: ");
     // Without an answer nothing is tried again.
     sandbox.run(&["resume"]).exits(3);
     assert_eq!(pushed.subjects()[0], "meanwhile 1");

@@ -171,7 +171,8 @@ fn landed(landing: &Landing) -> String {
         Landing::Requested { at } => format!("not merged yet: {at}"),
         Landing::Not { why, .. } => format!("not merged: {why}"),
         Landing::Red { why, .. } => why.clone(),
-        Landing::Collides { why } => format!("not merged: {}", why.join("; ")),
+        // The way back, or the question, tells all of it in the next line.
+        Landing::Collides { why } => format!("not merged: {}", why.first().map_or("", String::as_str)),
         Landing::Waits { why } | Landing::Foreign { why, .. } => format!("the merge waits: {why}"),
         Landing::Clear => "nothing blocks the merge any more".to_owned(),
         Landing::Reverted { into, commit } => format!("reverted on {into} by {}", short(commit)),

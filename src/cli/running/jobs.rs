@@ -109,7 +109,17 @@ fn tell(context: &Context, screen: &PoolScreen, news: PoolNews) {
     } else if !context.quiet {
         let text = system.map_or(line.clone(), |it| format!("{it}: {line}"));
         // The rest of a question or a reason is in `loop status`.
-        screen.line(text.lines().next().unwrap_or_default());
+        screen.line(&in_a_line(&text));
+    }
+}
+
+/// The first line of a text, with the second where the first only announces it.
+fn in_a_line(text: &str) -> String {
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default();
+    match lines.next() {
+        Some(second) if first.ends_with(':') => format!("{first} {}", second.trim()),
+        Some(_) | None => first.to_owned(),
     }
 }
 
@@ -118,6 +128,7 @@ fn show(context: &Context, end: &PoolEnd) {
     let (verdict, reason) = verdict(end);
     let open = end.systems.iter().find(|it| it.next.is_some());
     let next = match (open, end.signal, &end.capped) {
+        _ if end.exit == 0 => hint::pasteable("loop queue list"),
         (_, Some(_), _) | (_, _, Some(_)) => hint::again(),
         (Some(it), ..) => hint::pasteable(it.next.as_deref().unwrap_or_default()),
         (None, None, None) => hint::pasteable("loop queue list"),
@@ -133,7 +144,7 @@ fn show(context: &Context, end: &PoolEnd) {
     for it in end.systems.iter().filter(|it| !context.quiet || it.next.is_some()) {
         let was_built_here = it.is_done && it.run.is_some();
         let unverified = if was_built_here && !it.verified { ", unverified" } else { "" };
-        let reason = it.reason.lines().next().unwrap_or_default();
+        let reason = in_a_line(&it.reason);
         let reason =
             if reason.is_empty() || reason == it.status { String::new() } else { format!(": {reason}") };
         say(&format!("{}  {}{unverified}{reason}", it.id, it.status));

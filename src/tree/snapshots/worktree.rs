@@ -401,7 +401,7 @@ pub(crate) fn entries(git: &Git) -> Result<Vec<WorktreeEntry>, GitError> {
 }
 
 /// Returns the branch that is checked out, where one is.
-fn current_branch(git: &Git) -> Result<Option<String>, GitError> {
+pub(crate) fn current_branch(git: &Git) -> Result<Option<String>, GitError> {
     match git.run(["symbolic-ref", "--quiet", "--short", "HEAD"]) {
         Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
         Err(GitError::Failed { code: Some(1), .. }) => Ok(None),

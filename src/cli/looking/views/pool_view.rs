@@ -16,7 +16,7 @@ pub(crate) fn status(home: &Home, row: &Row) -> String {
     out
 }
 
-/// `running, BUILD, iteration 3: the tests fail`
+/// `waiting, BUILD, iteration 3: Ship it?`; a reason that begins with the phase stands alone.
 fn words(it: &PoolSystem) -> String {
     let Some(row) = &it.row else {
         let status = it.job.system.status.word();
@@ -26,10 +26,16 @@ fn words(it: &PoolSystem) -> String {
         };
     };
     let status = row.status.word();
-    let phase = row.phase.as_deref().map(|it| format!(", {it}, iteration {}", row.iteration));
-    let reason = row.reason.as_deref().and_then(|it| it.lines().next());
-    let reason = reason.filter(|it| !it.is_empty() && *it != status).map(|it| format!(": {it}"));
-    format!("{status}{}{}", phase.unwrap_or_default(), reason.unwrap_or_default())
+    let phase = row.phase.as_deref().unwrap_or_default();
+    let reason = row.reason.as_deref().and_then(|it| it.lines().next()).unwrap_or_default();
+    let says_nothing = reason.is_empty() || reason == status;
+    match phase {
+        "" if says_nothing => status.to_owned(),
+        "" => format!("{status}: {reason}"),
+        _ if says_nothing => format!("{status}, {phase}, iteration {}", row.iteration),
+        _ if reason.starts_with(phase) => format!("{status}, {reason}"),
+        _ => format!("{status}, {phase}, iteration {}: {reason}", row.iteration),
+    }
 }
 
 /// Returns the contract's object; null where no pool works.

@@ -181,6 +181,11 @@ impl State {
         self.hold.as_ref().is_some_and(is_that)
     }
 
+    /// Whether it has nothing to do, and somebody told the agent more since.
+    pub fn was_told_more(&self) -> bool {
+        self.has_nothing_to_do() && !self.guidance.is_empty()
+    }
+
     /// Returns the stage that has to be done again before the work can be merged, where its branch was
     /// changed after it: an answer alone would end at the same halt.
     pub fn stage_to_review<'a>(&self, workflow: &'a Workflow) -> Option<&'a str> {
@@ -236,7 +241,7 @@ impl State {
             Status::Cancelled => run_again(workflow, &self.opening.input),
             Status::Capped => format!("loop run {}", self.higher_cap(workflow)),
             Status::Halted if !self.has_nothing_to_do() => "loop resume --reset".to_owned(),
-            Status::Halted if !self.guidance.is_empty() => "loop run".to_owned(),
+            Status::Halted if self.was_told_more() => "loop run".to_owned(),
             // What the agent said last is all there is to know.
             Status::Halted => format!("loop show {}", self.calls_total),
             Status::Stopped => format!("loop run{}", self.higher_limit(workflow)),
