@@ -281,3 +281,19 @@ fn claude_that_is_refused_its_tools_says_so() {
 fn codex_that_may_not_write_completes_nothing() {
     denied_is_no_success("codex", "the agent was refused run: apply_patch");
 }
+
+/// opencode says "Unexpected server error" about a model that it does not know, and the reason in its log only.
+#[test]
+fn opencode_says_that_it_does_not_know_the_model() {
+    if !is_wanted("opencode", "a model of nobody") {
+        return;
+    }
+    let lab = Lab::new("opencode", &honest());
+    lab.configure("model = \"fake/nobody\"");
+    let log = lab.next();
+    assert!(log.contains("opencode cannot use this model: Model not found: fake/nobody"), "{log}");
+    let status = lab.status();
+    assert_eq!(status["question"]["kind"], "agent", "{log}");
+    assert_eq!(status["limits"]["waiting_until"], Value::Null, "{log}");
+    lab.assert_nothing_runs();
+}

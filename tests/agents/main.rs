@@ -39,9 +39,7 @@ fn keeps_its_promise(cli: &'static str) {
         assert!(text.contains("<promise>TASK_COMPLETE</promise>"), "{cli}: {text}");
         assert!(!text.contains(&format!("> write {}", lab.repo().display())), "{cli}: {text}");
     }
-    // opencode names its model in a log only, which it may not have written when it ends.
-    let names_model = status["models"]["WORK"].is_string() || cli == "opencode";
-    assert!(names_model, "{cli} names its model: {status}");
+    assert!(status["models"]["WORK"].is_string(), "{cli} names its model: {status}");
     // pi keeps no session here.
     assert_eq!(shown.contains("open this session: cd "), cli != "pi", "{cli}: {shown}");
 }

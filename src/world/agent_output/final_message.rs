@@ -5,7 +5,6 @@ use crate::measure::report_file;
 use crate::tree::changes::Change;
 use crate::tree::git::GitError;
 use crate::world::agent_output::codex_rollout;
-use crate::world::agent_output::opencode_log;
 use crate::world::wait::now;
 use loop_base::files;
 use loop_base::secret::redact;
@@ -23,6 +22,9 @@ use std::path::{Path, PathBuf};
 
 /// Complaints explain a failure in their last lines.
 const COMPLAINTS_MOST: u64 = 16 << 10;
+
+/// opencode's log is there too, with some ten lines a request.
+pub(crate) const LOG_MOST: u64 = 256 << 10;
 
 /// The output of a call as far as it has been read, in memory that does not grow with it.
 pub(crate) struct Hearing {
@@ -59,7 +61,6 @@ impl Hearing {
 /// Reads the whole output of a call; what was heard of it before is not read again.
 pub(crate) fn read(
     folder: &Path,
-    place: &Path,
     agent: &Agent,
     call: &Call,
     code: Option<i32>,
@@ -70,11 +71,13 @@ pub(crate) fn read(
     let mut hearing = heard.unwrap_or_else(|| Hearing::of(folder, agent, call));
     hearing.read_on();
     let reader = hearing.reader;
-    let complaints = tail(&folder.join(format!("{}.err", call.stem())), COMPLAINTS_MOST);
+    let most = if row.stream == Stream::Opencode { LOG_MOST } else { COMPLAINTS_MOST };
+    let complaints = tail(&folder.join(format!("{}.err", call.stem())), most);
     let rollout = match row.stream {
         Stream::Codex => codex_rollout::read(codex_home(agent).as_deref(), reader.session()),
-        Stream::Opencode => opencode_log::read(|name| set(agent, name), place),
-        Stream::Claude | Stream::Gemini | Stream::Text | Stream::Described(_) => String::new(),
+        Stream::Claude | Stream::Gemini | Stream::Opencode | Stream::Text | Stream::Described(_) => {
+            String::new()
+        }
     };
     let zone = agents::zone(agent, &jiff::tz::TimeZone::system());
     reader.finish(&agents::CallExit {

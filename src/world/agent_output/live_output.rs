@@ -2,11 +2,12 @@
 //! as lines. Nothing is decided by it, and without an onlooker nothing of it runs.
 
 use crate::clock::now;
-use crate::world::agent_output::opencode_log;
+use crate::world::agent_output::final_message::LOG_MOST;
 use loop_base::secret;
 use loop_base::time::{Timestamp, length};
 use loop_core::agent_table::{AgentRow, Stream};
 use loop_core::agents::{self, AgentEvent, Detail, Narrator, StreamReader, UsageSoFar};
+use loop_supervise::tail::tail;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -49,8 +50,8 @@ pub(crate) struct LiveCall {
     /// A tool was begun whose result has not come.
     in_tool: bool,
     is_text: bool,
-    /// Where an agent works that tells its log what it does not tell its streams.
-    logs_in: Option<PathBuf>,
+    /// The standard error of an agent that says there what it waits for.
+    log: Option<PathBuf>,
 }
 
 impl LiveCall {
@@ -61,7 +62,7 @@ impl LiveCall {
             narrator: Narrator::new(&place.to_string_lossy(), detail, secret::known()),
             in_tool: false,
             is_text: agent.stream == Stream::Text,
-            logs_in: (agent.stream == Stream::Opencode).then(|| place.to_owned()),
+            log: (agent.stream == Stream::Opencode).then(|| output.with_extension("err")),
         }
     }
 
@@ -96,7 +97,7 @@ impl LiveCall {
         let Some(silent) = self.silent_ms().filter(|it| SILENT_AFTER_MS <= *it).map(length) else {
             return activity;
         };
-        if let Some(waits_for) = self.logs_in.as_ref().and_then(|it| waits_for(it)) {
+        if let Some(waits_for) = self.log.as_ref().and_then(|it| waits_for(it)) {
             return Some(format!("silent for {silent}, waiting for its provider: {waits_for}"));
         }
         Some(match activity {
@@ -114,7 +115,6 @@ impl LiveCall {
 }
 
 /// What opencode's log says that it waits for.
-fn waits_for(place: &Path) -> Option<String> {
-    let log = opencode_log::read(|name| std::env::var_os(name).map(PathBuf::from), place);
-    agents::waits_for(&log)
+fn waits_for(log: &Path) -> Option<String> {
+    agents::waits_for(&tail(log, LOG_MOST).ok()?)
 }

@@ -6,5 +6,4 @@ pub(crate) mod call_cause;
 pub(crate) mod codex_rollout;
 pub(crate) mod final_message;
 pub(crate) mod live_output;
-pub(crate) mod opencode_log;
 pub(crate) mod trim_logs;

@@ -67,10 +67,9 @@ pub struct InvocationContext<'a> {
 pub struct CallExit<'a> {
     /// The exit status; nothing when a signal ended it.
     pub exit: Option<i32>,
-    /// The end of its standard error.
+    /// The end of its standard error; opencode's log is in it.
     pub complaints: &'a str,
-    /// What the CLI wrote about this session elsewhere: the end of Codex's `rollout-…-<session>.jsonl`, and
-    /// the lines of opencode's log that are about this working tree.
+    /// What the CLI wrote about this session elsewhere: the end of Codex's `rollout-…-<session>.jsonl`.
     pub rollout: &'a str,
     pub now: Timestamp,
     /// The zone that the agent writes times in when it names none; see [`zone`].

@@ -121,6 +121,11 @@ impl StreamReader {
             self.close_line();
         }
         let StreamReader { row, mut heard, .. } = self;
+        let beside_log = (row.stream == Stream::Opencode).then(|| {
+            opencode::own_log(&mut heard, end.complaints);
+            opencode::complaints(end.complaints)
+        });
+        let end = &CallExit { complaints: beside_log.as_deref().unwrap_or(end.complaints), ..*end };
         if row.stream == Stream::Text {
             let message = heard.message.into_string();
             let limit = limit::of_program(&message, end);
@@ -137,10 +142,9 @@ impl StreamReader {
         }
         match row.stream {
             Stream::Codex => codex::rollout(&mut heard, end.rollout),
-            Stream::Opencode => opencode::own_log(&mut heard, end.rollout),
             Stream::Gemini => gemini::own_retries(&mut heard, end.complaints),
             Stream::Described(stream) => heard.terminal |= stream.done.is_none() && end.exit == Some(0),
-            Stream::Claude | Stream::Text => (),
+            Stream::Claude | Stream::Opencode | Stream::Text => (),
         }
         let error = heard.error || heard.cut_terminal && end.exit != Some(0);
         let done = end.exit == Some(0) && heard.terminal && !error;

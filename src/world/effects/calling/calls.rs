@@ -341,14 +341,8 @@ impl Host<'_> {
         let mut warning = None;
         let (mut model, mut session, mut complaint, mut denied) = (None, None, None, None);
         if started {
-            let said = final_message::read(
-                &self.folder,
-                &self.place,
-                &workflow.agent,
-                call,
-                exit.code,
-                self.hearing.take(),
-            );
+            let said =
+                final_message::read(&self.folder, &workflow.agent, call, exit.code, self.hearing.take());
             complaint = said.complaint.clone();
             usage = match never_ran {
                 true => Usage::nothing(),

@@ -18,7 +18,8 @@ pub(in crate::agents) fn invocation(
     context: &InvocationContext<'_>,
 ) -> Result<Invocation, String> {
     let mut argv = vec![program::find(row, context)?];
-    argv.extend(["run", "--format", "json"].map(str::to_owned));
+    // Its log file lacks what it wrote last when it ends; on standard error the log is whole.
+    argv.extend(["run", "--format", "json", "--print-logs"].map(str::to_owned));
     let mut env = vec![
         ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
         ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
@@ -189,9 +190,13 @@ fn finish_step(heard: &mut Heard, part: &OpencodePart<'_>) {
     heard.used();
 }
 
-/// Reads what opencode's log says about this call: the model that it asks, and whether the last thing that
-/// happened is an answer of the provider that it is waiting out. On its streams it says neither.
+/// Reads what opencode's log says about this call: the model that it asks, whether the last thing that
+/// happened is an answer of the provider that it is waiting out, and what "Unexpected server error" stands for.
+/// Its stream says none of it.
 pub(in crate::agents) fn own_log(heard: &mut Heard, log: &str) {
+    if heard.complaint.as_deref().is_some_and(|it| it.starts_with(SEE_LOG)) {
+        name_failure(heard, log);
+    }
     if let Some(model) = requests(log).last().and_then(|it| field(it, "modelID")) {
         heard.model = Some(short(&model));
     }
@@ -203,13 +208,42 @@ pub(in crate::agents) fn own_log(heard: &mut Heard, log: &str) {
     }
 }
 
+/// What it says about every mistake of its own, an unknown model for one.
+const SEE_LOG: &str = "Unexpected server error";
+
+/// Puts the error of the log, `ProviderModelNotFoundError: Model not found: a/b.`, in place of the words that
+/// only point to the log.
+fn name_failure(heard: &mut Heard, log: &str) {
+    let mut failures = log.lines().rev().filter(|it| it.contains(" message=failed "));
+    let Some(error) = failures.find_map(|it| field(it, "error")) else { return };
+    if let Some((kind, _)) = error.split_once(": ").filter(|it| it.0.ends_with("Error")) {
+        heard.kind = Some(kind.to_owned());
+    }
+    heard.complaint = Some(without_name(&error).to_owned());
+}
+
+/// Returns what was written to standard error beside the log, with the errors of the log in words.
+pub(in crate::agents) fn complaints(written: &str) -> String {
+    let words = |line: &str| match line.starts_with("timestamp=") {
+        true if line.contains(" level=ERROR ") => field(line, "error").or_else(|| field(line, "error.error")),
+        true => None,
+        false => Some(line.to_owned()),
+    };
+    written.lines().filter_map(words).collect::<Vec<_>>().join("\n")
+}
+
 /// Its word for a prompt that does not fit.
 const TOO_LONG: &str = "ContextOverflowError";
 
 /// Returns the answer that opencode waits out, by the lines of its log.
 pub fn waits_for(log: &str) -> Option<String> {
     let error = requests(log).last().and_then(|it| field(it, "error.error"))?;
-    Some(error.split_once(": ").map_or(error.as_str(), |it| it.1).to_owned())
+    Some(without_name(&error).to_owned())
+}
+
+/// `Model not found` of `ProviderModelNotFoundError: Model not found`.
+fn without_name(error: &str) -> &str {
+    error.split_once(": ").map_or(error, |it| it.1)
 }
 
 /// The lines about requests that do the work; the others make titles.
@@ -219,11 +253,14 @@ fn requests(log: &str) -> impl Iterator<Item = &str> {
 
 fn field(line: &str, name: &str) -> Option<String> {
     let rest = line.split_once(&format!(" {name}="))?.1;
-    let value = match rest.strip_prefix('"') {
-        Some(quoted) => quoted.split('"').next()?,
-        None => rest.split(' ').next()?,
-    };
-    Some(value.to_owned())
+    let Some(quoted) = rest.strip_prefix('"') else { return Some(rest.split(' ').next()?.to_owned()) };
+    let mut is_escaped = false;
+    let end = quoted.find(|it: char| {
+        let ends = it == '"' && !is_escaped;
+        is_escaped = it == '\\' && !is_escaped;
+        ends
+    });
+    Some(quoted[..end?].replace("\\\"", "\""))
 }
 
 fn complain(heard: &mut Heard, failure: OpencodeFailure<'_>) {
@@ -233,4 +270,17 @@ fn complain(heard: &mut Heard, failure: OpencodeFailure<'_>) {
     heard.complaint = answer.message.map(Cow::into_owned);
     let after = value::<Headers<'_>>(answer.headers).and_then(|it| it.retry_after);
     heard.retry_after_s = after.and_then(|it| it.parse().ok());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complaints;
+
+    #[test]
+    fn what_is_no_log_stays_and_errors_of_the_log_are_said_in_words() {
+        let written = "! something of its own\ntimestamp=1 level=INFO run=a message=created id=b\n\
+            timestamp=1 level=ERROR run=a message=failed ref=c error=\"NoError: a \\\"quoted\\\" word\" cause=\"long\"\n\
+            timestamp=1 level=ERROR run=a message=x cause=\"Cause([])\"";
+        assert_eq!(complaints(written), "! something of its own\nNoError: a \"quoted\" word");
+    }
 }
