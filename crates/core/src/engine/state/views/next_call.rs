@@ -69,13 +69,16 @@ pub(crate) fn lacks_other_model(
     state: &State,
     call: &Call,
 ) -> Option<String> {
-    let Some(Model::Differing { other_than, required: true, .. }) = &phase.model else { return None };
+    let Some(Model::Differing { of, other_than, required: true, .. }) = &phase.model else { return None };
     if state.models_confirmed.contains(&state.phase) {
         return None;
     }
     let (name, other, cli) = (&phase.name, &workflow.phases[*other_than].name, &workflow.agent.cli);
     let so = match (state.models.get(other_than), &call.model) {
         (None, _) => format!("the model that {other} ran with is unknown"),
+        (Some(was), None) if of.iter().any(|it| is_known(workflow, it)) => {
+            format!("{other} ran with {was}, and {} are of the same family", of.join(", "))
+        }
         (Some(was), None) => format!("{other} ran with {was}, and no model is set here that {cli} knows"),
         (Some(was), Some(asked)) if is_same_family(asked, was) => {
             format!("{other} ran with {was}, and so would {name}")
@@ -157,9 +160,14 @@ pub fn alike(workflow: &Workflow) -> Vec<String> {
     phases.collect()
 }
 
+/// What stands in the flags and settings by which agents are allowed something.
+const ALLOWING: [&str; 7] = ["allow", "approv", "bypass", "danger", "permission", "sandbox", "yolo"];
+
 /// Returns a sentence for each phase that cannot be left because the agent may not commit.
 pub fn uncommittable(workflow: &Workflow) -> Vec<String> {
-    if workflow.agent.permissions != Permissions::Edit || !workflow.agent.args.is_empty() {
+    // The user's own words to the agent may allow what the permissions do not.
+    let allows = |arg: &String| ALLOWING.iter().any(|it| arg.contains(it));
+    if workflow.agent.permissions != Permissions::Edit || workflow.agent.args.iter().any(allows) {
         return Vec::new();
     }
     let row = workflow.agent.cli.row();
@@ -306,6 +314,29 @@ mod tests {
         state.models_instead.clear();
         state.models.clear();
         assert_eq!(asks(&state), None, "confirmed once");
+    }
+
+    /// Candidates of one family are no choice, and that is what is said of them.
+    #[test]
+    fn candidates_of_the_same_family_are_named() {
+        let text = "extends = \"tdd\"\n[[phase]]\nname = \"QA\"\n\
+                    model = { of = [\"opus\", \"claude-opus-4-8\"], other_than = \"GREEN\", required = true }\n";
+        let source = LayerSource { name: "workflow.toml".to_owned(), text: text.to_owned(), dir: None };
+        let overrides = Overrides { agent: Some("claude".to_owned()), ..Overrides::default() };
+        let layers = Layers { project: Some(source), overrides, ..Layers::default() };
+        let workflow = resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow");
+        let position = |name: &str| workflow.phases.iter().position(|it| it.name == name).expect("a phase");
+        let mut state = State::new(&workflow);
+        state.phase = position("QA");
+        state.models.insert(position("GREEN"), "claude-opus-5-5".to_owned());
+        let phase = &workflow.phases[state.phase];
+        let why = lacks_other_model(&workflow, phase, &state, &call(&workflow, phase, &state));
+        assert!(
+            why.as_ref().is_some_and(|it| it.contains(
+                "GREEN ran with claude-opus-5-5, and opus, claude-opus-4-8 are of the same family"
+            )),
+            "{why:?}"
+        );
     }
 
     /// Model names in presets are Claude's; another agent gets only what the user set.
