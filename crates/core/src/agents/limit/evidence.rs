@@ -172,6 +172,52 @@ static OWN_SERVICE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(?:postgres(?:ql)?|mysql|mariadb|sqlite|mongo(?:db)?|redis|database|docker|container)\b")
 });
 
+/// Whether a text is about the project and its tools, whatever limits it names: a report of tests or compilers, a
+/// service that serves no models, a notice after which the agent worked on, or what somebody tells of work.
+pub(super) fn is_about_work(text: &str) -> bool {
+    let other_service = || OTHER_SERVICE.is_match(text) && !SERVES_MODELS.is_match(text);
+    OF_TOOLS.is_match(text) || WORKED_ON.is_match(text) || REPORTED.is_match(text) || other_service()
+}
+
+/// How test runners and compilers write.
+static OF_TOOLS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\btest result: |\btest failed, to rerun\b|::tests?::|\b\d+ passed\b|; \d+ failed\b|\bassertion ?(?:error|failed)\b|\bexpected\b.{0,60}(?:, got\b| to (?:equal|be)\b)|^e (?:[a-z_]+\.)*\w*(?:error|exception)\b|\bpanicked at\b|\berror ts\d{4}\b|\berror\[e\d{4}\]|\bis not assignable to\b",
+    )
+});
+
+static WORKED_ON: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bnow using [\w-]"));
+
+/// What somebody did or found out, told in the first person or as an analysis. Providers say "I'm sorry" at most.
+static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
+    let did = "need|added|changed|fixed|left|stopped|did|made|gave|raised|lowered|could not|kept|read|wrote|chose|renamed|refactored|checked|tested|was not able|should see|cached|investigated";
+    pattern(&format!(
+        r"\bi (?:{did})\b|\b(?:misclassified|matched no)\b|\bthe (?:bug|cause|fix|ticket) (?:is|was)\b|^(?:use an?|document|handle|detect|improve|support|allow|avoid|prevent|track)s? |^root cause\b"
+    ))
+});
+
+/// Registries, mail, databases and the like refuse calls too; what fails then is the project's own command.
+static OTHER_SERVICE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:docker(?:hub)?|npm|pypi|pip|crates\.io|rubygems|maven|smtp|webhooks?|crawler|robots\.txt|psql|sqlstate|redis|postgres\w*|mysql|mongo\w*|elasticsearch|kubernetes|terraform|stripe|slack|discord|telegram|git lfs|secondary rate limit|fork: retry)\b|^remote: |\bunable to access '|\bthe requested url returned error\b|\bapi rate limit exceeded for (?:installation|\d)",
+    )
+});
+
+static SERVES_MODELS: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:openai|anthropic|claude|gpt|chatgpt|codex|gemini|vertex|bedrock|azure|copilot|cursor|windsurf|openrouter|groq|mistral|deepseek|kimi|moonshot|qwen|dashscope|glm|minimax|grok|xai|cohere|fireworks|cerebras|ollama|llm|litellm|models?|tokens)\b",
+    )
+});
+
+/// Whether words that stand before an answer tell of code that has to do with it: nobody gave that answer.
+pub(super) fn tells_of_code(before: &str) -> bool {
+    is_told(before) && CODE.is_match(before)
+}
+
+static CODE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\b(?:tests?|fixtures?|mocks?|stubs?|body|handlers?|returns?|maps?|parses?|examples?)\b")
+});
+
 /// Whether a text speaks of errors as code treats them, or names a test, whose statuses are its own.
 pub(super) fn is_about_code(text: &str) -> bool {
     ABOUT_CODE.is_match(text)

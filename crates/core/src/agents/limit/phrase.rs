@@ -102,23 +102,30 @@ pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Lim
     if let Some(reason) = said.strip_prefix(BROKEN_STREAM).and_then(|it| read(stream, it, end)) {
         return Some(reason);
     }
-    if evidence::is_about_code(&text[..text.floor(CODE_NEAR)]) {
+    if evidence::is_about_code(&text[..text.floor(CODE_NEAR)]) || evidence::is_about_work(&text) {
         return None;
     }
     let listed = PHRASES.iter().find(|(phrase, _)| begins(said, phrase, is_reported)).map(|it| it.1);
     let near = &said[..said.floor(CODE_NEAR)];
     let network = || NETWORK.iter().any(|it| near.contains(it)).then_some(Unreachable);
     let class = listed.or_else(|| by_grammar(said, is_reported)).or_else(network);
-    let class = class.or_else(|| if evidence::is_told(&text) { None } else { by_code(&text) });
+    let unquoted = QUOTED.replace_all(&text, "… $1");
+    let class = class.or_else(|| if evidence::is_told(&text) { None } else { by_code(&unquoted) });
     // An answer that came and could not be read: the next one will be no better.
     let is_no_outage = || UNREADABLE.is_match(near) || evidence::names_a_service_of_the_project(near);
     let class = class.filter(|it| *it != Unreachable || !is_no_outage());
-    let class = class.or_else(|| evidence::read(&text));
+    let class = class.or_else(|| evidence::read(&unquoted));
     let refused = || (!evidence::is_told(&text) && account::is_refused(&text)).then_some(Auth);
     let broken_off = || (!UNREADABLE.is_match(near) && evidence::is_broken_off(&text)).then_some(Unreachable);
     let class = class.or_else(refused).or_else(broken_off)?;
     Some(limit(class, stream, &text, end))
 }
+
+/// Words in quotes that the sentence goes on behind: it is about those words. What a provider said stands at the
+/// end, or in an answer of its own.
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:\x22[^\x22{}]{3,200}\x22|`[^`{}]{3,200}`)[;,]? ([a-z])").expect("a pattern of ours")
+});
 
 const BROKEN_STREAM: &str = "stream disconnected before completion: ";
 
@@ -214,6 +221,7 @@ static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
     let over = "(?:hit|reached|exceeded|exhausted|used up|used all(?: of)?|run out of|ran out of|out of|over|depleted|consumed|maxed out)";
     let rows: Vec<(String, PhraseClass)> = vec![
         (r"^this request would exceed (?:the|your|our) [\w' ]{0,40}rate limit".to_owned(), Throttle),
+        (r"^(?:exceeded|reached|hit) (?:the|your|our) (?:[\w-]+ ){0,3}(?:rate|usage|requests?|messages?|tokens?)(?: rate)? limit\b".to_owned(), Throttle),
         (r"^number of [\w ]{0,30}(?:tokens|requests) has exceeded your [\w -]{0,30}limit".to_owned(), Throttle),
         (format!(r"^{which}rate[- ]limit\b.{{0,40}}\b(?:exceeded|reached|hit)\b"), Throttle),
         (r"^(?:you have |there (?:is|are) |you've got )no (?:more |remaining )?(?:quota|credits?|tokens|requests|usage|balance)".to_owned(), Credit),
@@ -348,7 +356,7 @@ fn unwrapped(text: &str) -> &str {
 }
 
 /// Messages differ between versions in apostrophes, in kinds of spaces and in case.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len().min(MOST));
     for character in text.trim_start().chars().take(MOST) {
         match character {

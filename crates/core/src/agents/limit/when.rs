@@ -69,9 +69,9 @@ static CLOCK_24: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a pattern of ours")
 });
 
-/// A day without a time: `resets on November 23`, `until 2026-11-23`.
+/// A day without a time: `resets on November 23`, `until 2026-11-23`, `reset on 11/23`.
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
-    let day = r"(?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?|(\d{4}-\d{2}-\d{2}))\b";
+    let day = r"(?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?|(\d{4}-\d{2}-\d{2})|on (\d{1,2})/(\d{1,2})(?:/(\d{4}))?)\b";
     Regex::new(&format!(r"\b{SAID}(?: on)?:? {day}")).expect("a pattern of ours")
 });
 
@@ -210,9 +210,12 @@ fn by_clock(
 fn by_date(found: &Captures<'_>, now: Timestamp, local: &TimeZone) -> Option<Timestamp> {
     let part = |index: usize| found.get(index).map(|it| it.as_str());
     let today = jiff::Timestamp::from_millisecond(now.0).ok()?.to_zoned(local.clone()).date();
-    let days = match part(4) {
-        Some(day) => vec![day.parse().ok()?],
-        None => dates(part(1)?, part(2)?.parse().ok()?, part(3).and_then(|it| it.parse().ok()), today)?,
+    let days = match (part(4), part(5)) {
+        (Some(day), _) => vec![day.parse().ok()?],
+        (None, Some(month)) => numbered(month.parse().ok()?, part(6)?.parse().ok()?, part(7), today),
+        (None, None) => {
+            dates(part(1)?, part(2)?.parse().ok()?, part(3).and_then(|it| it.parse().ok()), today)?
+        }
     };
     let mut begins = days.into_iter().flat_map(|it| moments(local, it.to_datetime(Time::midnight())));
     begins.find(|it| now < *it).filter(|it| *it <= now.plus(LONGEST))
@@ -246,12 +249,21 @@ fn shifted(day: Date, by: Span) -> Option<Date> {
 fn dates(month: &str, day: i16, year: Option<i16>, today: Date) -> Option<Vec<Date>> {
     let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let month = i8::try_from(months.iter().position(|it| *it == month)? + 1).ok()?;
-    let day = i8::try_from(day).ok()?;
+    Some(of_years(month, i8::try_from(day).ok()?, year, today))
+}
+
+/// The days that `08/01` may mean: the services that write so write the month first.
+fn numbered(first: i8, second: i8, year: Option<&str>, today: Date) -> Vec<Date> {
+    let (month, day) = if 12 < first { (second, first) } else { (first, second) };
+    of_years(month, day, year.and_then(|it| it.parse().ok()), today)
+}
+
+fn of_years(month: i8, day: i8, year: Option<i16>, today: Date) -> Vec<Date> {
     let years = match year {
         Some(year) => year..=year,
         None => today.year() - 1..=today.year() + 1,
     };
-    Some(years.filter_map(|year| Date::new(year, month, day).ok()).collect())
+    years.filter_map(|year| Date::new(year, month, day).ok()).collect()
 }
 
 /// The moments at which a clock on the wall shows this: two when it is set back, and when it is set

@@ -186,6 +186,51 @@ fn errors_of_agents_that_nobody_had_seen_are_found() {
     assert!(missed.is_empty() && are_enough, "{halves:?}, missed:\n{missed}");
 }
 
+/// Limit texts from public issues, each of which was new to the lists above: half, class, text and source. A digest
+/// of the text chose the half before any of them was tried. At the first reading 21 of the 22 seen and 20 of the 21
+/// held out were found both ways. The later ones were collected after the patterns had been changed for what was
+/// missed, and for ordinary texts that were taken for limits: 26 of 28 at the first reading. What is missed of the
+/// last two is counted, not printed.
+#[test]
+fn limit_texts_from_issues_are_found() {
+    let texts = include_str!("../../../../../tests/fixtures/agents/issue_limit_texts.tsv");
+    let mut halves: BTreeMap<&str, (usize, usize, usize)> = BTreeMap::new();
+    let mut missed = String::new();
+    for row_of_text in texts.lines() {
+        let parts: Vec<&str> = row_of_text.split('\t').collect();
+        let score = halves.entry(parts[0]).or_default();
+        score.2 += 1;
+        let (by_agent, by_command) = both_ways(&unescaped(parts[2]));
+        // A provider that is overloaded and counts requests is waited for either way.
+        let is_waited_for = |it: &str| it.starts_with("wait") || parts[1] == "overloaded" && it == parts[1];
+        let is_found = is_waited_for(by_agent) && is_waited_for(by_command);
+        let tells_end = by_agent == "wait-until" && by_command == "wait-until";
+        score.0 += usize::from(is_found && (tells_end || parts[1] != "wait-until"));
+        score.1 += usize::from(is_found);
+        if !is_found && parts[0] == "seen" {
+            missed += &format!("  agent {by_agent}, command {by_command}: {}\n", parts[2]);
+        }
+    }
+    println!("issues (with the time, found, all): {halves:?}\n{missed}");
+    let is_enough = |half: &str| 80 * halves[half].2 <= 100 * halves[half].1;
+    assert!(
+        missed.is_empty() && is_enough("held-out") && is_enough("later"),
+        "{halves:?}, missed:\n{missed}"
+    );
+}
+
+/// Descriptions of changes, discussions and logs from public issues that speak of limits and are none, collected
+/// after the patterns had last been changed. At the first reading 9 of the 49 were taken for limits, and 17 by the
+/// patterns before.
+#[test]
+fn hardly_any_ordinary_text_that_nobody_had_seen_is_taken_for_a_limit() {
+    let texts: Vec<&str> =
+        include_str!("../../../../../tests/fixtures/agents/later_ordinary_texts.txt").lines().collect();
+    let alarms = texts.iter().filter(|it| both_ways(it) != ("none", "none")).count();
+    println!("later ordinary texts: {alarms} of {} taken for a limit", texts.len());
+    assert!(5 * alarms < texts.len(), "{alarms} of {}", texts.len());
+}
+
 /// The class of a text that ends an agent's stream, and of one that a program writes before it fails.
 fn both_ways(text: &str) -> (&'static str, &'static str) {
     let now = at("2026-05-10T12:00:00Z");

@@ -188,6 +188,8 @@ const TIMES: &[(&str, &str, &str, &str, &str)] = &[
         "Usage limit reached for gemini-3-flash-preview. Access resets at 10:57 PM GMT-3."),
     ("gemini", "2026-03-27T07:00:00Z", "UTC", "2026-03-27T09:00:00Z",
         "Resource has been exhausted (e.g. check quota).\nSuggested retry after 7200s."),
+    ("codex", "2026-07-15T12:00:00Z", "UTC", "2026-08-01T00:00:00Z",
+        "Monthly request limit reached - The limits reset on 08/01"),
 ];
 
 #[test]
