@@ -15,11 +15,12 @@ use crate::engine::journal::people::question::CheckpointKind;
 use crate::engine::state::parts::station::Turn;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::next_call::more_skills_than;
-use crate::facts::FactName;
+use crate::facts::{FactName, FactWords};
 use crate::report::CHECKPOINT_METRIC;
-use crate::workflow::condition::Truth;
+use crate::workflow::condition::{Condition, Truth};
 use crate::workflow::model::{ErrorClass, Phase, Protocol, Signal, SignalWord, Workflow};
-use loop_base::value::Value;
+use loop_base::value::{Value, ValueKind};
+
 pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &Evidence) -> Judgement {
     let phase = &workflow.phases[turn.call.phase];
     let report = &turn.ended.report;
@@ -58,7 +59,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
             let known = assumed(phase, turn, &metrics);
             let not_met = condition.map(|it| it.missing(&known)).unwrap_or_default();
             // A value that nobody gave explains what the condition lacks, so it comes first.
-            let mut why: Vec<String> = unreported(workflow, turn).collect();
+            let mut why: Vec<String> = ill_reported(workflow, phase, state, turn);
             why.extend(reasons(&grounds, &not_met));
             why.extend(false_claim);
             if phase.asks_for(FactName::RequirementsOpen.name()) {
@@ -117,7 +118,7 @@ fn verdict(
     let call_ok = turn.ended.ending == Ending::Done;
     let has_error = report.error.is_some() || findings(phase, metrics).is_some();
     let in_trouble = report.failed || (phase.retries && has_error);
-    let is_told = unreported(workflow, turn).next().is_none();
+    let is_told = ill_reported(workflow, phase, state, turn).is_empty();
     let done_well = call_ok && !in_trouble && is_told && evidence.missing.is_empty();
     let once_more = if phase.retries { Verdict::Fail } else { Verdict::Again };
     let rejects = phase.reject.as_ref().is_some_and(|it| it.when.truth(&lookup(metrics)) == Truth::True);
@@ -186,6 +187,11 @@ fn unexplained(verdict: &Verdict, why: &[String]) -> Option<Failure> {
     Some(Failure { text, ..whole })
 }
 
+/// What a skill has to report and did not, or not so that its phase can use it, in words.
+fn ill_reported(workflow: &Workflow, phase: &Phase, state: &State, turn: &Turn) -> Vec<String> {
+    unreported(workflow, turn).chain(unusable(workflow, phase, state, turn)).collect()
+}
+
 /// What a skill has to report and did not, in words: a value that nobody gave is not 0.
 fn unreported<'a>(workflow: &'a Workflow, turn: &'a Turn) -> impl Iterator<Item = String> + 'a {
     let skill = match &turn.call.step {
@@ -197,6 +203,45 @@ fn unreported<'a>(workflow: &'a Workflow, turn: &'a Turn) -> impl Iterator<Item 
         let is_missing = |it: &&String| !turn.ended.report.metrics.contains_key(*it);
         skill.reports.iter().filter(is_missing).map(move |it| format!("{name} did not report {it}"))
     })
+}
+
+/// What a skill reported and its phase can do nothing with, in words: the skill that has to report it is called again,
+/// not the ones after it. Where no other skill follows, the exit rule says what is wrong.
+fn unusable(workflow: &Workflow, phase: &Phase, state: &State, turn: &Turn) -> Vec<String> {
+    let name = match &turn.call.step {
+        Step::Skill(skill) if turn.ended.call != 0 && more_skills_than(phase, state, skill) => skill,
+        Step::Skill(_) | Step::Fix(_) | Step::Main => return Vec::new(),
+    };
+    let asked = workflow.skills.get(name).into_iter().flat_map(|it| &it.reports);
+    let given = asked.filter_map(|it| Some((it, turn.ended.report.metrics.get(it)?)));
+    given
+        .filter_map(|(fact, value)| {
+            let wanted = wanted_instead(phase, fact, value)?;
+            let label = match FactName::named(fact).map(|it| it.row().words) {
+                Some(FactWords::Count { label, .. } | FactWords::Text { label, .. }) => label,
+                Some(FactWords::State { .. }) | None => fact.as_str(),
+            };
+            Some(format!("{name} reported {label}: {value}, and {wanted} is needed"))
+        })
+        .collect()
+}
+
+/// Returns what would be of use in place of a reported value with which a phase is neither left nor sent back.
+fn wanted_instead(phase: &Phase, fact: &str, value: &Value) -> Option<String> {
+    let is_number = FactName::named(fact).is_some_and(|it| it.row().kind == ValueKind::Number);
+    if is_number && value.number().is_none_or(|it| it < 0.0) {
+        return Some("a number from 0".to_owned());
+    }
+    let only = |it: &str| (it == fact).then(|| value.clone());
+    let back = phase.reject.as_ref().map(|it| &it.when);
+    let leads_on = |it: &&Condition| it.truth(&only) != Truth::False;
+    let exit = phase.exit.as_ref()?;
+    if [Some(exit), back].iter().flatten().any(leads_on) {
+        return None;
+    }
+    let words = [Some(exit), back].into_iter().flatten().flat_map(|it| it.texts_of(fact));
+    let words: Vec<&str> = words.map(|it| it.0).collect();
+    (!words.is_empty()).then(|| words.join(" or "))
 }
 
 /// The look at a failure is no try of its own, unless it found what no retry can mend.
