@@ -27,6 +27,9 @@ const KEYS: [&str; 10] = [
     "capabilities",
 ];
 
+/// What stands where nobody said more.
+const UNSPECIFIED: &str = "unspecified";
+
 /// Skills that one report may nest; a call does not run more of them.
 const SKILLS_MOST: usize = 50;
 
@@ -146,7 +149,7 @@ fn take_error(report: &mut Report, error: Option<&Json>) -> Option<Trouble> {
         report.note(&format!("unknown class of error {}; taken as other", quote(&class)));
     }
     let text = text.map(|it| clean(&it, ERROR_CHARS)).filter(|it| !it.is_empty());
-    let text = text.or_else(|| report.summary.clone()).unwrap_or_else(|| "unspecified".to_owned());
+    let text = text.or_else(|| report.summary.clone()).unwrap_or_else(|| UNSPECIFIED.to_owned());
     Some(Trouble { class: known.unwrap_or(ErrorClass::Other), text })
 }
 
@@ -203,8 +206,10 @@ fn take_status(report: &mut Report, object: &Map<String, Json>) {
         "continue" => {}
         "failed" => report.failed = true,
         "blocked" => {
-            let reason = report.summary.as_ref().or(report.error.as_ref().map(|it| &it.text));
-            report.stuck = Some(reason.map_or_else(|| "unspecified".to_owned(), |it| clean(it, TEXT_CHARS)));
+            // What a person has to mend stands in the error; the summary may only say what was done.
+            let error = report.error.as_ref().map(|it| &it.text).filter(|it| *it != UNSPECIFIED);
+            let reason = error.or(report.summary.as_ref());
+            report.stuck = Some(reason.map_or_else(|| UNSPECIFIED.to_owned(), |it| clean(it, TEXT_CHARS)));
         }
         _ => report
             .note(&format!("unknown status {}; it is done, continue, failed or blocked", quote(&status))),
@@ -274,6 +279,15 @@ mod tests {
             (
                 r#"{"status":"blocked","summary":"no key"}"#,
                 Report { stuck: Some("no key".into()), summary: Some("no key".into()), ..found() },
+            ),
+            (
+                r#"{"status":"blocked","summary":"read it","error":{"class":"ambiguous","text":"in euros?"}}"#,
+                Report {
+                    stuck: Some("in euros?".into()),
+                    summary: Some("read it".into()),
+                    error: Some(Trouble { class: ErrorClass::Ambiguous, text: "in euros?".into() }),
+                    ..found()
+                },
             ),
             (
                 r#"{"status":"blocked","error":"no net"}"#,
