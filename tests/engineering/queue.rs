@@ -7,6 +7,7 @@ use loop_harness::Sandbox;
 fn a_queue_is_listed_with_what_its_systems_wait_for() {
     let project = Project::new();
     let sandbox = &project.sandbox;
+    sandbox.run(&["status"]).exits(0).says("no run in this project").says("next: loop queue");
     let list = sandbox.run(&["queue"]).exits(0);
     let list = list.says("1 of 3 complete").says("sys-003").says("waits for sys-002");
     list.says("next: loop run sys-002");
@@ -95,4 +96,14 @@ fn or03_the_lowest_priority_comes_first_and_then_the_order_of_the_queue() {
     sandbox.run(&["queue", "next"]).exits(0).says("sys-003");
     sandbox.run(&["queue", "set", "sys-003", "--priority", "3"]).exits(0);
     sandbox.run(&["queue", "next"]).exits(0).says("sys-001");
+}
+
+#[test]
+fn or07_a_system_without_capabilities_is_one_that_is_named_like_it() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    sandbox.run(&["queue", "add", "Totals by month"]).exits(0).says("sys-004");
+    let agent = project.agent("ID=sys-004; d=domain-memory/shop/systems/$ID; mkdir -p $d; honest");
+    sandbox.run(&["run", "sys-004", "-n", "3", "--agent-cmd", &agent]).exits(6);
+    sandbox.run(&["status"]).exits(0).says("State: TEST (capability 1/1: Totals by month)");
 }

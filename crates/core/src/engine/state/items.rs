@@ -202,7 +202,9 @@ impl State {
         }
         let named = |name: &String| Item::new(name, name);
         if self.items_proposed.is_empty() {
-            return Cow::Owned(vec![named(&self.opening.input)]);
+            let input = &self.opening.input;
+            let name = self.opening.beginning.title.as_ref().unwrap_or(input);
+            return Cow::Owned(vec![Item::new(input, name)]);
         }
         Cow::Owned(self.items_proposed.iter().map(named).collect())
     }
