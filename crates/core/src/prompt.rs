@@ -5,7 +5,7 @@
 //! (feedback, guidance, how to report) is appended. Logs were cut where they were read; nothing is
 //! cut here.
 
-use crate::engine::{Call, CheckOutcome, Feedback, Metric, Source, State, Step};
+use crate::engine::{Call, CheckOutcome, Feedback, Metric, Source, State, Step, more_skills_than};
 use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Model, Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
@@ -120,7 +120,7 @@ fn fill(
         context => documents,
         attempt,
         files => &state.seen.files,
-        deliverables => deliverables(workflow, phase, call),
+        deliverables => deliverables(workflow, phase, state, call),
         other_model => other_model.cloned(),
         item_index => call.item.as_ref().map(|_| state.items_done + 1),
         items_total => call.item.as_ref().map(|_| state.items_done + state.items_left),
@@ -152,13 +152,15 @@ fn checks(workflow: &Workflow, phase: &Phase) -> Vec<minijinja::Value> {
     phase.checks.iter().filter_map(command).collect()
 }
 
-/// Returns the files that the call has to write: those of its skill, then those of the phase.
-fn deliverables(workflow: &Workflow, phase: &Phase, call: &Call) -> Vec<String> {
+/// Returns the files that the call has to write: those of its skill, and in the last call of a phase those of the phase.
+fn deliverables(workflow: &Workflow, phase: &Phase, state: &State, call: &Call) -> Vec<String> {
+    let own =
+        |skill: &String| workflow.skills.get(skill).map(|it| it.deliverables.clone()).unwrap_or_default();
     match &call.step {
         Step::Main => phase.deliverables.clone(),
+        Step::Skill(skill) if more_skills_than(phase, state, skill) => own(skill),
         Step::Skill(skill) | Step::Fix(skill) => {
-            let own = workflow.skills.get(skill).into_iter().flat_map(|it| &it.deliverables);
-            own.chain(&phase.deliverables).cloned().collect()
+            own(skill).into_iter().chain(phase.deliverables.clone()).collect()
         }
     }
 }
