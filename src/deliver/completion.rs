@@ -38,7 +38,10 @@ pub(crate) fn boxes(workflow: &Workflow, state: &State) -> Vec<CompletionBox> {
     for row in completion::rows(workflow).iter() {
         found.push(CompletionBox { what: row.name.clone(), standing: of_phase(workflow, state, row) });
     }
-    let proof = match state.closing(workflow) {
+    // What a reader of the sentence would miss, such as a test that is gone.
+    let notes = state.proof().map(|it| it.notes.clone()).unwrap_or_default();
+    let told = |words: String| [words].into_iter().chain(notes.clone()).collect::<Vec<_>>().join("; ");
+    let proof = match state.closing(workflow).map(told) {
         Some(words) if state.is_proven() || workflow.proof.accept_unverified => Standing::Shown(words),
         Some(words) => Standing::Open(words),
         None if workflow.proof.accept_unverified => {

@@ -2,6 +2,25 @@
 
 use crate::project::Project;
 
+/// What the last stages write is in no commit, so it is not counted as merged, and a test that is gone is told where
+/// people look at the proof.
+#[test]
+fn the_end_counts_what_was_merged_and_the_handoff_names_a_test_that_is_gone() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let script = "if [ \"$LOOP_SKILL\" = code-verification ]; then sed -i 's/1\\.\\.2/1..1/; /it loads/d; s/ok 2/ok 1/' test.sh; fi; \
+                  if [ \"$LOOP_SKILL\" = deploy ]; then echo x > beside.sh; fi; honest";
+    let begun = sandbox.git(&["rev-parse", "HEAD"]);
+    let done = project.run(script, &[]);
+    let names = sandbox.git(&["diff", "--name-only", begun.trim(), "main"]);
+    let done = done.exits(0).says(&format!("changed: {} files", names.lines().count()));
+    assert!(!done.err.contains("beside.sh, ") && !done.out.contains("beside.sh, "), "{done:?}");
+    let sessions = std::fs::read_dir(sandbox.project.join("domain-memory/shop/sessions")).expect("a folder");
+    let handoff = sessions.flatten().next().expect("a handoff").path();
+    let handoff = std::fs::read_to_string(handoff).expect("text");
+    assert!(handoff.contains("test it loads is gone; its original text still passes"), "{handoff}");
+}
+
 /// The branch moved while the system was built, and nothing is in the way.
 #[test]
 fn a_branch_that_moved_is_merged_once_the_merged_tree_is_green() {

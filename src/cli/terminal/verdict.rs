@@ -5,7 +5,7 @@
 use super::time_taken::time_taken;
 use crate::measure::uncommitted::{self, git_status_now};
 use crate::tree::git::Git;
-use crate::tree::git_text::is_object_id;
+use crate::tree::git_text::{is_object_id, listed_paths};
 use crate::tree::tree_status::shown;
 use crate::world::question_text::QuestionText;
 use crate::world::real::VIEW;
@@ -14,11 +14,12 @@ use loop_base::text::{counted, sanitise};
 use loop_base::time::length;
 use loop_base::value::Value;
 use loop_core::documents::input;
-use loop_core::engine::{CheckOutcome, CheckResult, Landing, Source, State, Status};
+use loop_core::engine::{CheckOutcome, CheckResult, FileCounts, Landing, Source, State, Status};
 use loop_core::facts::FactName;
 use loop_core::proof::is_test_path;
 use loop_core::workflow::model::Workflow;
 use loop_supervise::tail::tail;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// What stands before a line of what a program printed.
@@ -236,14 +237,17 @@ impl RestingRun<'_> {
     }
 
     fn changed(&self) -> String {
-        let files = self.state.changed_files(self.workflow);
+        let is_merged = matches!(self.state.landing, Some(Landing::Merged { .. }));
+        let merged = if is_merged { self.committed_files() } else { None };
+        let is_told = |it: &&str| merged.as_ref().is_none_or(|all| all.contains_key(*it));
+        let files: Vec<&str> = self.state.changed_files(self.workflow).into_iter().filter(is_told).collect();
         if files.is_empty() {
             return "changed: nothing".to_owned();
         }
+        let total = merged.as_ref().map_or(files.len(), BTreeMap::len);
         let named = files.iter().take(FILES_NAMED).copied().collect::<Vec<_>>().join(", ");
-        let more = files.len().saturating_sub(FILES_NAMED);
+        let more = total.saturating_sub(FILES_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let is_merged = matches!(self.state.landing, Some(Landing::Merged { .. }));
         let commits = match self.commits() {
             0 if is_merged => "committed".to_owned(),
             0 => "not committed".to_owned(),
@@ -255,7 +259,10 @@ impl RestingRun<'_> {
             (_, Some(branch)) => format!(" on {branch}"),
             (_, None) => String::new(),
         };
-        let counts = self.state.seen.changed.as_ref().map(|it| it.run);
+        let counts = match &merged {
+            Some(merged) => Some(counts_of(merged)),
+            None => self.state.seen.changed.as_ref().map(|it| it.run),
+        };
         let counts =
             counts.map(|it| [(it.created, "created"), (it.modified, "modified"), (it.deleted, "deleted")]);
         let counts = counts.into_iter().flatten().filter(|it| 0 < it.0);
@@ -263,7 +270,21 @@ impl RestingRun<'_> {
         kinds.extend(self.changed_lines());
         kinds.extend(self.tests_added());
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-        format!("changed: {}{kinds}, {commits}{branch}: {named}{more}", counted(files.len(), "file"))
+        format!("changed: {}{kinds}, {commits}{branch}: {named}{more}", counted(total, "file"))
+    }
+
+    /// The files that the commits of the run changed, with git's letter for how. What was written beside them is in no
+    /// merge.
+    fn committed_files(&self) -> Option<BTreeMap<String, char>> {
+        let base = self.state.baseline.as_ref()?.facts.commit.as_str();
+        let last = self.state.seen.commit.as_str();
+        if ![base, last].iter().all(|it| is_object_id(it)) {
+            return None;
+        }
+        let words = ["diff-tree", "-r", "-z", "--name-status", "--no-renames", base, last, "--"];
+        let output = Git::reopen(self.repository()).ok()?.run(words).ok()?;
+        let fields: Vec<String> = listed_paths(&output).map(|it| it.to_string_lossy().into_owned()).collect();
+        Some(fields.chunks_exact(2).filter_map(|it| Some((it[1].clone(), it[0].chars().next()?))).collect())
     }
 
     /// Where git can be asked about the run's commits: a worktree is gone once its work is merged.
@@ -348,6 +369,11 @@ impl RestingRun<'_> {
         }
         format!("took: {}", parts.join(", "))
     }
+}
+
+fn counts_of(files: &BTreeMap<String, char>) -> FileCounts {
+    let of = |letters: &[char]| files.values().filter(|it| letters.contains(it)).count() as u32;
+    FileCounts { created: of(&['A']), modified: of(&['M', 'T']), deleted: of(&['D']) }
 }
 
 /// Returns the branch of a working tree; none where HEAD is on no branch.

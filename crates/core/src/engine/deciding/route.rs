@@ -151,6 +151,9 @@ fn gate_question(workflow: &Workflow, state: &State, boundary: PhaseId, now: Tim
 /// Files that a gate's question names; the rest is in the diff.
 const FILES_SHOWN: usize = 5;
 
+/// Notes of the proof that it shows; the record has all of them.
+const NOTES_SHOWN: usize = 5;
+
 /// What the phases came to about security and performance, so far.
 fn findings(state: &State) -> Vec<String> {
     let kinds = [
@@ -185,6 +188,8 @@ fn gate_summary(workflow: &Workflow, state: &State, reason: &str) -> Vec<String>
         .collect();
     lines.extend((!checks.is_empty()).then(|| format!("checks: {}", checks.join(", "))));
     lines.extend(findings(state));
+    let notes = state.proof().into_iter().flat_map(|it| &it.notes).take(NOTES_SHOWN);
+    lines.extend(notes.map(|it| format!("note: {it}")));
     let risks =
         [FactName::TouchesSecurity, FactName::SchemaChanges, FactName::ExternalApis, FactName::NewPatterns];
     let risks: Vec<&str> = risks
