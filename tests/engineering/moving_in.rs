@@ -111,6 +111,8 @@ fn or08_the_seeds_example_goes_on_where_it_was() {
         .says("Failures: 1 (resolved)");
     status.says("security pending").says("the gate database was approved by dba@company.com elsewhere");
     let state = project.loop_state();
+    // What somebody asked for once is not dropped because the approval belongs to another tree.
+    assert_eq!(state["gates"]["database"], json!({"required": true, "status": "pending"}));
     assert_eq!(state["branch"], "feature/system-work-orders");
     assert_eq!(state["capabilities"]["remaining"], json!(["status-transitions", "completion-flow"]));
     assert_eq!(state["failures"]["history"][0]["resolution"], "Fixed type definition");
@@ -121,10 +123,12 @@ fn or08_the_seeds_example_goes_on_where_it_was() {
     let kept = sandbox.home.join("runs").join(&run).join("imported/loop-state.json");
     assert_eq!(std::fs::read_to_string(kept).expect("a copy"), STATE);
     // Nothing of the first stages is done again; the gates of the file are asked.
-    let asked = sandbox.run(&["run"]).exits(3).says("Is this change safe");
+    let asked = sandbox.run(&["run"]).exits(3).says("The change migrates the database. Approve it?");
     asked.says("item status-transitions is done");
     let first = sandbox.prompt(1);
     assert!(first.contains("IMPLEMENT: implement") && first.contains("work-order-assignment"), "{first}");
+    sandbox.run(&["approve", "--by", "dba"]).exits(0);
+    sandbox.run(&["run"]).exits(3).says("Is this change safe");
     sandbox.run(&["approve", "--by", "sec"]).exits(0);
     sandbox.run(&["run"]).exits(3).says("Ship it?");
     sandbox.run(&["approve", "--by", "rel"]).exits(0);

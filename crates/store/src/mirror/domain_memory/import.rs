@@ -75,7 +75,7 @@ pub fn read(
         failures: history,
         done,
         open,
-        required: gates(&file, workflow, &mut notes)?,
+        required: gates(&file, workflow, stage, &mut notes)?,
         notes,
         stage,
         passed,
@@ -240,8 +240,13 @@ fn history(failures: &Fields, workflow: &Workflow, now: Timestamp) -> Result<Vec
 }
 
 /// Returns the gates that somebody required. An approval is for one commit and its changes, which no file of
-/// another controller names, so a gate that was approved there is asked here where it is due again.
-fn gates(file: &Fields, workflow: &Workflow, notes: &mut Vec<String>) -> Result<Vec<String>, Invalid> {
+/// another controller names, so a gate that was approved there is asked again unless its stage is passed.
+fn gates(
+    file: &Fields,
+    workflow: &Workflow,
+    stage: PhaseId,
+    notes: &mut Vec<String>,
+) -> Result<Vec<String>, Invalid> {
     let mut required = Vec::new();
     for name in workflow.gates.keys() {
         let Some(gate) = file.inner("gates", name)? else { continue };
@@ -251,12 +256,17 @@ fn gates(file: &Fields, workflow: &Workflow, notes: &mut Vec<String>) -> Result<
             let words = GateStatus::ALL.map(GateStatus::word).join(", ");
             return Err(gate.wrong("status", &format!("is not one of {words}")));
         }
-        if known == Some(GateStatus::Approved) || gate.is_true("approved") {
+        let is_approved = known == Some(GateStatus::Approved) || gate.is_true("approved");
+        let is_ahead = workflow.phases[stage..].iter().any(|it| it.gates.iter().any(|it| it.gate == *name));
+        if is_approved {
             let by = gate.optional_text("approvedBy")?.unwrap_or_else(|| "somebody".to_owned());
-            notes.push(format!(
-                "the gate {name} was approved by {by} elsewhere; it is asked again where it is due here"
-            ));
-        } else if gate.is_true("required") {
+            let then = match is_ahead {
+                true => "what was approved is not known here, so it is asked again where it is due",
+                false => "the run continues behind it",
+            };
+            notes.push(format!("the gate {name} was approved by {by} elsewhere; {then}"));
+        }
+        if gate.is_true("required") && (is_ahead || !is_approved) {
             required.push(name.clone());
         }
     }
