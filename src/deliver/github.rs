@@ -2,7 +2,8 @@
 //! and a comment, is read, and is merged by us where the workflow says so. Everything is asked of the host before it
 //! is done, so that whoever comes after a crash finds what was done. What the host says is read, never assumed.
 
-use super::remote::{Remote, RemoteResult, usual_remote};
+use super::remote::{self, Remote, RemoteResult, usual_remote};
+use crate::tree::changes::is_ancestor;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
 use loop_core::engine::{CodeHost, Worktree};
@@ -223,7 +224,13 @@ impl<'a> GitHub<'a> {
     /// Pushes a commit as the branch of the run. Nothing is forced.
     pub(crate) fn push(&self, commit: &str) -> RemoteResult<()> {
         let pushed = self.remote().push(commit, &self.plan.branch);
-        pushed.map_err(|error| format!("{} could not be pushed: {error}", self.plan.branch))
+        pushed.map_err(|error| format!("{} could not be pushed: {}", self.plan.branch, remote::said(&error)))
+    }
+
+    /// Whether the branch of the run has commits on the remote that are not in this one.
+    pub(crate) fn has_commits_of_others(&self, commit: &str) -> bool {
+        let branch = Remote::new(&self.git, &self.run.id, &self.host.remote, &self.plan.branch);
+        branch.fetch().is_ok_and(|tip| is_ancestor(&self.git, &tip, commit).is_ok_and(|it| !it))
     }
 
     fn ask(&self, arguments: &[&str]) -> RemoteResult<String> {

@@ -55,7 +55,14 @@ fn follow(
     }
     let head = &request.head_ref_oid;
     if head != work.proven {
-        let why = format!("{} is at {}, and {} was proven", request.url, short(head), short(work.proven));
+        let why = format!(
+            "{} is at {}, and {} was proven: somebody pushed to {}; take those commits over here, or off the \
+             branch there",
+            request.url,
+            short(head),
+            short(work.proven),
+            hub.plan.branch
+        );
         return not(why, true);
     }
     if hub.run.workflow.merge.by == MergeBy::People {
@@ -120,7 +127,10 @@ fn request_of(hub: &GitHub<'_>, commit: &str) -> RemoteResult<PullRequest> {
     if let Some(over) = found.as_ref().filter(|it| it.state != RequestState::Open) {
         return Ok(over.clone());
     }
-    hub.push(commit)?;
+    if let Err(why) = hub.push(commit) {
+        // The request shows whose commits are on the branch there, which a push never takes away.
+        return found.filter(|_| hub.has_commits_of_others(commit)).ok_or(why);
+    }
     let body = description(hub);
     let request = match found {
         Some(open) => {

@@ -128,7 +128,7 @@ impl<'a> Remote<'a> {
 }
 
 /// What the remote said and why git calls that a refusal, without the address and the advice: it is one line.
-fn said(error: &GitError) -> String {
+pub(crate) fn said(error: &GitError) -> String {
     let GitError::Failed { stderr, .. } = error else { return error.to_string() };
     let text = stderr.split("error: failed to push").next().unwrap_or_default();
     let Some((before, refusal)) = text.split_once("! [") else { return stderr.trim().to_owned() };

@@ -203,6 +203,25 @@ fn a_merge_that_would_be_red_or_that_the_host_refuses_is_not_made() {
     assert_eq!(hosted.has_asked("pr merge"), 2);
 }
 
+/// What is merged is what was proven, and commits of somebody else are never pushed away.
+#[test]
+fn commits_that_somebody_pushed_to_the_branch_are_named_and_not_merged() {
+    let hosted = Hosted::new("by = \"people\"\n");
+    let sandbox = &hosted.project.sandbox;
+    hosted.project.run("honest", &[]).exits(3).says("the pull request is not merged");
+    let (clone, remote) = (sandbox.path("clone").display().to_string(), sandbox.path("remote.git"));
+    sandbox.git(&["clone", "-q", "-b", "feature/adder", &remote.display().to_string(), &clone]);
+    sandbox.file("clone/lib.sh", "add() { echo 3; }\n");
+    let who = ["-C", &clone, "-c", "user.name=eve", "-c", "user.email=eve@localhost"];
+    sandbox.git(&[&who[..], &["commit", "-qam", "one more"]].concat());
+    sandbox.git(&["-C", &clone, "push", "-q"]);
+    let theirs = hosted.remote(&["rev-parse", "--short=12", "feature/adder"]);
+    let halted = hosted.run().exits(4).says(&format!("https://github.com/org/shop/pull/7 is at {theirs}"));
+    halted.says("somebody pushed to feature/adder").says("next: loop resume --state REVIEW");
+    assert_eq!(hosted.project.loop_state()["state"], "BLOCKED");
+    assert_eq!(hosted.remote(&["rev-parse", "--short=12", "feature/adder"]), theirs);
+}
+
 #[test]
 fn a_host_that_cannot_be_asked_is_asked_again_and_nothing_is_assumed() {
     let hosted = Hosted::new("");
