@@ -108,3 +108,30 @@ fn an_agent_that_approves_or_edits_the_state_changes_nothing() {
     let warnings = project.status()["warnings"].to_string();
     assert!(warnings.contains("loop-state.json was changed by somebody else"), "{warnings}");
 }
+
+/// Who edits what the next system is built by has no gate taken away unseen.
+#[test]
+fn an_agent_that_takes_gates_away_from_later_systems_is_named() {
+    let edits = [
+        (
+            "sed -i 's/^mode = .*/mode = \"hybrid\"/' ROOT/.loop/workflow.toml",
+            "the workflow file was changed while an agent worked",
+        ),
+        (
+            "echo '{\"autonomy\": {\"defaultMode\": \"hybrid\"}}' > ROOT/domain-memory/shop/config.json",
+            "the workflow file was changed while an agent worked",
+        ),
+        (
+            "sed -i 's/\"id\": \"sys-003\"/\"autonomy\": {\"mode\": \"autonomous\"}, &/' ROOT/domain-memory/shop/system-queue.json",
+            "the gates of sys-003 were changed in system-queue.json while an agent worked",
+        ),
+    ];
+    for (edit, words) in edits {
+        let project = Project::new();
+        let root = project.sandbox.project.display().to_string();
+        let edit = edit.replace("ROOT", &root);
+        project.run(&format!("[ $LOOP_CALL = 2 ] && {edit}; honest"), &["-n", "3"]).exits(6);
+        let warnings = project.status()["warnings"].to_string();
+        assert!(warnings.contains(words), "{edit}: {warnings}");
+    }
+}

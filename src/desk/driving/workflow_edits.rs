@@ -1,13 +1,19 @@
 //! Whether the files that a workflow was read from were changed while an agent call ran. The run keeps its
 //! own copy, so nothing in it changes; but the next run would follow the files, and the edit is in no tree
-//! that is judged. So it becomes a warning of the run, which its gates, its end and its record show.
+//! that is judged. So it becomes a warning of the run, which its gates, its end and its record show. A run in a
+//! worktree is compared with the files of the project, which the next run reads, and with those on its branch. Which
+//! gates the systems of a queue have is watched in the same way.
 
 use super::reload::{differences, listed, written};
 use crate::desk::caller::CallerEnvironment;
+use loop_base::files;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, News};
 use loop_store::Home;
+use loop_store::mirror::domain_memory::queue_file;
 use loop_store::run::Run;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -16,8 +22,17 @@ pub(super) struct WorkflowEdits {
     home: Rc<Home>,
     /// Where the run works until it has a worktree.
     place: PathBuf,
-    /// How the files differed from the run's copy when the call began.
-    before: Option<Found>,
+    /// What there was when the call began.
+    before: Option<WatchedFiles>,
+}
+
+/// What says how later runs work.
+#[derive(PartialEq, Eq)]
+struct WatchedFiles {
+    /// The files of the project, then those of a worktree, where the run has one.
+    places: Vec<Found>,
+    /// System → what the queue's file says about its gates.
+    autonomy: BTreeMap<String, String>,
 }
 
 /// How the files differ from the copy of the run.
@@ -40,7 +55,7 @@ impl WorkflowEdits {
         if has(|it| matches!(it, Event::Ended(_))) {
             let (before, now) = (self.before.take(), self.look(run));
             let is_known = before.is_some() || run.state.opening.worktree.is_none();
-            let text = now.edited_since(&before.unwrap_or(Found::Keys(Vec::new())));
+            let text = now.edited_since(before.as_ref());
             let text = text.filter(|_| is_known);
             seen = Some(now);
             noticed = text.filter(|it| !run.state.warnings.contains(it)).map(News::Noted);
@@ -52,13 +67,54 @@ impl WorkflowEdits {
         noticed
     }
 
-    fn look(&self, run: &Run) -> Found {
+    fn look(&self, run: &Run) -> WatchedFiles {
         let place = run.state.place.as_deref().map_or(self.place.as_path(), Path::new);
+        let root = run.state.opening.worktree.as_deref().map(|it| Path::new(&it.root));
+        let branch = root.is_none_or(|it| it != place && place.exists()).then_some(place);
+        let places = root.into_iter().chain(branch).map(|it| self.look_at(run, it)).collect();
+        let domain = run.state.opening.beginning.domain.as_deref();
+        let queue = root.zip(domain).map(|(root, domain)| queue_file(root, domain));
+        WatchedFiles { places, autonomy: queue.map(|it| autonomy(&it)).unwrap_or_default() }
+    }
+
+    fn look_at(&self, run: &Run, place: &Path) -> Found {
         let files = written(&self.environment, &self.home, &run.workflow, &run.state, place);
         match files.and_then(|it| differences(&run.workflow, &it)) {
             Ok(keys) => Found::Keys(keys),
             Err(error) => Found::Unusable(format!("{error:#}")),
         }
+    }
+}
+
+/// Returns what a queue's file says about the gates of each system. One that cannot be read says nothing.
+fn autonomy(queue: &Path) -> BTreeMap<String, String> {
+    let text = files::text(queue).unwrap_or_default();
+    let file: Value = serde_json::from_str(&text).unwrap_or_default();
+    let systems = file["systems"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let said = systems.iter().filter(|it| !it["autonomy"].is_null());
+    said.map(|it| (it["id"].as_str().unwrap_or_default().to_owned(), it["autonomy"].to_string())).collect()
+}
+
+impl WatchedFiles {
+    /// Says what is different now, if something is.
+    fn edited_since(&self, before: Option<&WatchedFiles>) -> Option<String> {
+        let nothing = Found::Keys(Vec::new());
+        let earlier = |index: usize| before.and_then(|it| it.places.get(index)).unwrap_or(&nothing);
+        let files = self.places.iter().enumerate().filter_map(|(index, it)| it.edited_since(earlier(index)));
+        let mut said: Vec<String> = files.collect();
+        said.extend(before.and_then(|it| self.gates_changed_since(it)));
+        said.dedup();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+
+    fn gates_changed_since(&self, before: &WatchedFiles) -> Option<String> {
+        let all = before.autonomy.keys().chain(self.autonomy.keys());
+        let is_changed = |it: &&String| before.autonomy.get(*it) != self.autonomy.get(*it);
+        let changed: BTreeSet<&str> = all.filter(is_changed).map(String::as_str).collect();
+        let named = changed.into_iter().collect::<Vec<_>>().join(", ");
+        let words =
+            "were changed in system-queue.json while an agent worked; their next runs would follow it";
+        (!named.is_empty()).then(|| format!("the gates of {named} {words}"))
     }
 }
 
