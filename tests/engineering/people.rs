@@ -21,6 +21,8 @@ fn or28_the_deploy_gate_waits_for_a_person_with_what_there_is_to_see() {
         .says("performance: no target is stated");
     assert_eq!(project.loop_state()["gates"]["deploy"]["status"], "requested");
     assert_eq!(sandbox.read("lib.sh"), "add() { echo 0; }\n");
+    let queue = sandbox.run(&["queue"]).exits(0).says("in-progress, waiting: Ship it? (release manager)");
+    queue.says("next: loop run sys-002");
     sandbox.run(&["approve", "deploy", "--by", "ann"]).exits(0);
     sandbox.run(&["run"]).exits(0);
     let gate = &project.loop_state()["gates"]["deploy"];

@@ -41,7 +41,10 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
         println!("{}", json!({ "run": null }));
     } else {
         println!("no run in this project");
-        println!("{}", hint::next("loop run \"what to build\""));
+        // Who comes with a queue has said what to build.
+        let has_queue = context.caller.project().is_ok_and(|it| desk::has_queue(&it));
+        let next = if has_queue { "loop queue" } else { "loop run \"what to build\"" };
+        println!("{}", hint::next(next));
         println!("{}", hint::or("loop demo"));
     }
     Ok(0)

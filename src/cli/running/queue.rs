@@ -7,7 +7,8 @@ use crate::desk::{Queue, SystemWords};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
 use loop_core::documents::system_queue::JobStatus;
-use loop_store::Job;
+use loop_core::engine::Status;
+use loop_store::{Job, Row};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -214,11 +215,27 @@ fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
     if 0 < more {
         println!("and {more} more; loop queue list --json has them all");
     }
-    match queue.next()? {
+    let mut resting = None;
+    for job in &jobs {
+        if resting.is_none() && is_to_continue(queue, job)? {
+            resting = Some(job);
+        }
+    }
+    match queue.next()?.as_ref().or(resting) {
         Some(job) => println!("{}", hint::next(&format!("loop run {}", job.system.id))),
         None => println!("no system is ready"),
     }
     Ok(0)
+}
+
+/// Whether a system was begun, here or by another controller, and nobody is at work on it.
+fn is_to_continue(queue: &Queue, job: &Job) -> anyhow::Result<bool> {
+    let is_begun = matches!(job.system.status, JobStatus::InProgress | JobStatus::Review);
+    Ok(is_begun && run_of(queue, job)?.is_none_or(|it| it.status != Status::Running))
+}
+
+fn run_of(queue: &Queue, job: &Job) -> anyhow::Result<Option<Row>> {
+    Ok(job.run.as_ref().map(|it| queue.home().run(it)).transpose()?.flatten())
 }
 
 /// `[x] sys-001  p1  #12  Auth  complete`
@@ -236,6 +253,13 @@ fn line(queue: &Queue, job: &Job) -> anyhow::Result<String> {
         format!("{mark} {}  p{}  {issue}{}  {}", system.id, system.priority, system.name, system.status);
     if 0 < job.waits_for {
         text.push_str(&format!(", waits for {}", queue.waits_for(&system.id)?.join(", ")));
+    }
+    let is_begun = matches!(system.status, JobStatus::InProgress | JobStatus::Review);
+    if let Some(run) =
+        run_of(queue, job)?.filter(|it| is_begun && !matches!(it.status, Status::Ready | Status::Running))
+    {
+        let why = run.reason.as_deref().and_then(|it| it.lines().next()).unwrap_or_default();
+        text.push_str(&format!(", {}: {why}", run.status.word()));
     }
     if let Some(reason) = &system.blocked_reason {
         text.push_str(&format!(": {}", reason.lines().next().unwrap_or_default()));
