@@ -119,7 +119,9 @@ fn blocked(workflow: &Workflow, state: &State, told: &Value) -> String {
     if let Some(last) = last {
         let _ = writeln!(out, "    Last failure: {last}");
     }
-    let (count, most) = (&told["failures"]["count"], &told["failures"]["maxRetries"]);
+    let number = |key: &str| told["failures"][key].as_u64().unwrap_or_default();
+    // A service outside is tried again more often than what an agent can repair.
+    let (count, most) = (number("count"), number("maxRetries").max(number("count")));
     let _ = writeln!(out, "    Retry attempts: {count} / {most}");
     let tried = tried(workflow, state, &reason);
     if !tried.is_empty() {
@@ -166,12 +168,18 @@ fn tried(workflow: &Workflow, state: &State, reason: &str) -> Vec<String> {
             (None, false) => Some(error.to_owned()),
         }
     });
-    let mut lines: Vec<String> = Vec::new();
+    let mut counted: Vec<(String, usize)> = Vec::new();
     for line in told {
-        if !lines.contains(&line) {
-            lines.push(line);
+        match counted.iter_mut().find(|it| it.0 == line) {
+            Some(known) => known.1 += 1,
+            None => counted.push((line, 1)),
         }
     }
+    let said = |(line, times): (String, usize)| match times {
+        1 => line,
+        times => format!("{line} ({times} times)"),
+    };
+    let mut lines: Vec<String> = counted.into_iter().map(said).collect();
     let over = lines.len().saturating_sub(TRIED_SHOWN);
     lines.split_off(over)
 }
