@@ -30,23 +30,23 @@ pub(crate) fn deliver(
     changed_since: Vec<PathBuf>,
     mut is_interrupted: impl FnMut() -> anyhow::Result<bool>,
 ) -> anyhow::Result<Delivered> {
-    let nothing = |commit| Delivered::Done { shipped: None, trouble: None, commit };
+    let nothing = |commit, trouble| Delivered::Done { shipped: None, trouble, commit };
     let finish = &run.workflow.finish;
     let (commits, ships) = (finish.commit_docs, finish.ship == Ship::Auto);
     if !commits && !ships {
-        return Ok(nothing(None));
+        return Ok(nothing(None, None));
     }
-    let Some(row) = home.run(&run.id)? else { return Ok(nothing(None)) };
+    let Some(row) = home.run(&run.id)? else { return Ok(nothing(None, None)) };
     let wanted = ship::ShipOptions { kind: None, request: true };
     let work =
         ship::CompletedWork::look(row, run.workflow.clone(), run.state.clone(), wanted, changed_since)?;
-    let documents = match if commits { work.commit_documents() } else { Ok(0) } {
-        Ok(0) => None,
-        Ok(_) => work.head(),
+    let documents = match commits.then(|| work.commit_documents()).transpose() {
+        Ok(documents) => documents,
         Err(error) => return Ok(Delivered::Not(format!("the documents were not committed: {error:#}"))),
     };
     if !ships {
-        return Ok(nothing(documents));
+        let commit = documents.as_ref().filter(|it| it.is_any).and_then(|_| work.head());
+        return Ok(nothing(commit, documents.and_then(|it| it.removed_words())));
     }
     if !run.state.is_proven() && !run.workflow.proof.accept_unverified {
         let why = run.state.closing(&run.workflow).unwrap_or_default();

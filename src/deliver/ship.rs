@@ -302,12 +302,17 @@ impl CompletedWork {
         shipped
     }
 
-    fn commit(&self, files: &[PathBuf], message: &Message) -> Result<(), GitError> {
-        let mut list = Vec::new();
-        for path in files {
-            list.extend_from_slice(path.as_os_str().as_encoded_bytes());
-            list.push(0);
+    /// Takes files out of the index again that somebody has staged.
+    fn unstage(&self, files: &[PathBuf]) -> Result<(), GitError> {
+        if files.is_empty() {
+            return Ok(());
         }
+        let list = path_list(files);
+        self.git.feed(["reset", "-q", "--pathspec-from-file=-", "--pathspec-file-nul"], &list).map(drop)
+    }
+
+    fn commit(&self, files: &[PathBuf], message: &Message) -> Result<(), GitError> {
+        let list = path_list(files);
         self.git.feed(["add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"], &list)?;
         self.git.feed(["commit", "-q", "-F", "-"], message.whole().as_bytes())?;
         Ok(())
@@ -334,6 +339,11 @@ impl CompletedWork {
                 std::fs::create_dir_all(&folder).and_then(|()| prp_session::put(&folder, name, text));
         }
     }
+}
+
+/// Paths as git reads them, each ended by a zero byte.
+fn path_list(files: &[PathBuf]) -> Vec<u8> {
+    files.iter().flat_map(|it| it.as_os_str().as_encoded_bytes().iter().copied().chain([0])).collect()
 }
 
 impl Preflight {

@@ -44,6 +44,21 @@ fn documents_that_an_agent_removes_are_back_at_the_end() {
     assert!(warnings.contains("SC-1 (People can log in)"), "{warnings}");
 }
 
+/// Nobody looks for the removal of other documents in the commit of a controller.
+#[test]
+fn documents_that_are_removed_are_not_committed_as_removed() {
+    let project = Project::new();
+    project.sandbox.write(".planning/phases/10-far/10-01-PLAN.md", "later\n");
+    project.sandbox.commit("a later phase");
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) git rm -qr .planning/phases/10-far; rm .planning/REQUIREMENTS.md; report passed 'score: 1';; esac";
+    let done = project.run(script, &[]).exits(0);
+    let says = "2 files below .planning/ removed in this run and not committed as removed: .planning/REQUIREMENTS.md, .planning/phases/10-far/10-01-PLAN.md; git checkout HEAD -- .planning brings back";
+    assert!(done.err.contains(says), "{}", done.err);
+    let kept = project.sandbox.git(&["ls-tree", "-r", "--name-only", "HEAD", ".planning"]);
+    assert!(kept.contains("10-01-PLAN.md") && kept.contains("REQUIREMENTS.md"), "{kept}");
+    assert!(kept.contains("03-VERIFICATION.md"), "{kept}");
+}
+
 #[test]
 fn lp24_documents_stay_uncommitted_where_that_is_wanted() {
     let project = Project::new();

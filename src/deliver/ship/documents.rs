@@ -4,6 +4,7 @@
 
 use super::CompletedWork;
 use crate::tree::changes::is_document;
+use loop_base::text::counted;
 use loop_base::value::Value;
 use loop_core::delivery_names::{CommitKind, Message};
 use loop_core::facts::FactName;
@@ -11,16 +12,49 @@ use loop_core::workflow::model::MirrorFormat;
 use loop_store::mirror::planning;
 use std::path::{Path, PathBuf};
 
+/// What came of committing the documents.
+pub(crate) struct CommittedDocuments {
+    pub(crate) is_any: bool,
+    /// Files that are gone and were not committed as gone.
+    removed: Vec<PathBuf>,
+}
+
+/// Removed files that are named; git lists all of them.
+const REMOVED_NAMED: usize = 5;
+
+impl CommittedDocuments {
+    /// Says which files are gone, where some are.
+    pub(crate) fn removed_words(&self) -> Option<String> {
+        let named = self.removed.iter().take(REMOVED_NAMED).map(|it| it.display().to_string());
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more = self.removed.len().saturating_sub(REMOVED_NAMED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        (!self.removed.is_empty()).then(|| {
+            format!(
+                "{} below .planning/ removed in this run and not committed as removed: {named}{more}; \
+                 git checkout HEAD -- .planning brings back what is missing",
+                counted(self.removed.len(), "file")
+            )
+        })
+    }
+}
+
 impl CompletedWork {
-    /// Commits the documents, where there are any, and returns how many.
-    pub(crate) fn commit_documents(&self) -> anyhow::Result<usize> {
+    /// Commits the documents, where there are any. What was removed below `.planning/` stays in the history: nobody
+    /// has decided that, and the commit of a controller is not where a person looks for it.
+    pub(crate) fn commit_documents(&self) -> anyhow::Result<CommittedDocuments> {
         let mut found = super::Preflight::default();
         self.changes(&mut found)?;
         let is_ours = |it: &&PathBuf| it.starts_with(".planning") || is_document(it);
-        let files: Vec<PathBuf> = found.files.iter().filter(is_ours).cloned().collect();
+        let is_removed = |it: &PathBuf| {
+            it.starts_with(".planning") && self.git.work_tree().join(it).symlink_metadata().is_err()
+        };
+        let files = found.files.iter().filter(is_ours).cloned();
+        let (removed, files): (Vec<PathBuf>, Vec<PathBuf>) = files.partition(is_removed);
         if files.is_empty() {
-            return Ok(0);
+            return Ok(CommittedDocuments { is_any: false, removed });
         }
+        self.unstage(&removed)?;
         let message = self.documents_message();
         if self.workflow.mirror.writes(MirrorFormat::Planning) {
             // We keep it from being staged by accident; here it is meant.
@@ -30,7 +64,7 @@ impl CompletedWork {
             }
         }
         self.commit(&files, &message)?;
-        Ok(files.len())
+        Ok(CommittedDocuments { is_any: true, removed })
     }
 
     fn documents_message(&self) -> Message {
