@@ -6,6 +6,7 @@ use crate::tree::changes;
 use crate::tree::commit_name::commit_of;
 use crate::tree::git::GitError;
 use crate::tree::pinned::Pinned;
+use crate::tree::tree_status::TreeStatus;
 use globset::GlobMatcher;
 use loop_core::engine::Item;
 use loop_core::facts::FactName;
@@ -100,7 +101,9 @@ pub(crate) fn lost_items(pinned: &Pinned, run: &Run) -> Result<Vec<String>, GitE
     let output = pinned.repository.run(arguments.chain(["--not", &head, "--"]))?;
     let outside: BTreeSet<String> = String::from_utf8_lossy(&output).lines().map(str::to_owned).collect();
     let mut lost = Vec::new();
-    for (item, commit) in done.iter().filter(|it| outside.contains(it.1)) {
+    // What is not in the list could not be done again.
+    let is_listed = |id: &String| run.state.item_list().is_some_and(|it| it.is_listed_done(id));
+    for (item, commit) in done.iter().filter(|it| outside.contains(it.1) && is_listed(it.0)) {
         let Some(base) = changes::parent(pinned, commit)? else { continue };
         let touched: BTreeSet<PathBuf> = changes::paths_of(pinned, commit)?.into_iter().collect();
         let records = bookkeeping(run);
@@ -110,6 +113,26 @@ pub(crate) fn lost_items(pinned: &Pinned, run: &Run) -> Result<Vec<String>, GitE
         }
     }
     Ok(lost)
+}
+
+/// Changed files that are named; whoever reads it looks at the history anyway.
+const CHANGED_NAMED: usize = 5;
+
+/// Returns committed work, records aside, that differs from what a call began with.
+pub(crate) fn changed_work(
+    pinned: &Pinned,
+    run: &Run,
+    before: &str,
+    status: &TreeStatus,
+) -> Result<Vec<String>, GitError> {
+    let now = status.commit.as_deref().unwrap_or_default();
+    if before.is_empty() || now.is_empty() || before == now {
+        return Ok(Vec::new());
+    }
+    let work = WorkFilter { records: bookkeeping(run), is_only_records: false };
+    let changed = changes::changes(pinned, before, now)?;
+    let paths = changed.iter().map(|it| it.path.as_path()).filter(|it| work.is_work(it));
+    Ok(paths.take(CHANGED_NAMED).map(|it| it.to_string_lossy().into_owned()).collect())
 }
 
 /// Whether somebody asks for the names of commits: a report that has to name one, or a rule about items.

@@ -17,7 +17,7 @@ use crate::tree::working_tree::WorkingTree;
 use loop_core::engine::{Baseline, Evidence};
 use loop_core::facts::FactName;
 use loop_core::proof::{Defence, ratchet};
-use loop_core::workflow::model::PhaseProof;
+use loop_core::workflow::model::{PhaseProof, Protocol};
 use loop_store::run::Run;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,8 @@ pub(crate) fn measure(
     }
     let unstable = unstable.iter().map(|it| it.to_string_lossy().into_owned()).collect();
     let now = tests_in_place::of(&run.folder(), &results);
-    let turned_green = tests_in_place::turned_green(&run.folder(), &now);
+    let begins = run.state.visit.iteration == 0;
+    let turned_green = tests_in_place::turned_green(&run.folder(), &now, begins)?;
     tests_in_place::keep_last(&run.folder(), &now)?;
     let shown = run.state.requirements.iter().flat_map(|it| &it.tests);
     let lost_green = tests_in_place::lost_green(&run.folder(), &now, shown);
@@ -150,10 +151,18 @@ pub(crate) fn complete(
     evidence.refused_plans = facts::refused_plans(tree, run, &differences.call);
     let uncounted = evidence.refused_plans.iter().map(|it| format!("{} does not count: {}", it.name, it.why));
     evidence.notes.extend(uncounted);
-    evidence.notes.extend(commits::lost_items(&tree.pinned, run)?.iter().map(|item| {
-        let commit = run.state.done_commits()[item].as_str();
-        format!("the work of {item}, which was done, is gone: git cherry-pick {commit} brings it back")
-    }));
+    evidence.lost_work = commits::lost_items(&tree.pinned, run)?;
+    let phase = &run.workflow.phases[run.state.phase];
+    if phase.each.is_some() {
+        evidence.notes.extend(evidence.lost_work.iter().map(|item| {
+            let commit = run.state.done_commits()[item].as_str();
+            format!("the work of {item}, which was done, is gone: git cherry-pick {commit} brings it back")
+        }));
+    }
+    // A report about work that its own call changed is about something that is no longer there.
+    if let (Protocol::Frontmatter(_), Some(before)) = (&phase.report, before_commit) {
+        evidence.changed_work = commits::changed_work(&tree.pinned, run, before, status)?;
+    }
     if asks(FactName::WorkCommitted) {
         let work = facts::uncommitted_work(tree, run, &differences.uncommitted);
         evidence.uncommitted = uncommitted::groups(tree, &work, &[]);

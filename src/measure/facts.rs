@@ -81,7 +81,7 @@ pub(crate) fn gather(
     Ok(Facts {
         commit,
         tree,
-        branch: status.branch.clone(),
+        branch: Some(status.branch.clone().unwrap_or_default()),
         files: names.collect(),
         values,
         commits: commits.made,

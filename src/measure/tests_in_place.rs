@@ -14,6 +14,9 @@ pub(crate) const OPENING: &str = "tests-opening.json";
 /// The checks of the last measurement.
 pub(crate) const LAST: &str = "tests-last.json";
 
+/// What was measured last when the visit to a phase began.
+const BEGUN: &str = "tests-begun.json";
+
 /// A log is read for the names of tests; what a runner prints beyond this is a loop gone wild.
 const LOG_MOST: usize = 64 << 20;
 
@@ -33,10 +36,14 @@ pub(crate) fn of(folder: &Path, results: &[CheckResult]) -> Vec<Results> {
 /// Tests of one iteration that are named; more show nothing that these do not.
 const NAMED_MOST: usize = 20;
 
-/// Returns the tests that pass now and did not in the measurement before of their check, or at the opening.
-pub(crate) fn turned_green(folder: &Path, now: &[Results]) -> Vec<String> {
-    let (last, opening) = (read(folder, LAST), read(folder, OPENING));
-    let before = |check: &str| last.iter().chain(&opening).find(|it| it.check == check);
+/// Returns the tests that pass now and did not when the visit to the phase began, or at the opening: what the visit
+/// broke and repaired is no evidence of new work. `begins` says that this is its first measurement.
+pub(crate) fn turned_green(folder: &Path, now: &[Results], begins: bool) -> io::Result<Vec<String>> {
+    if begins || !folder.join(BEGUN).exists() {
+        write(folder, BEGUN, &read(folder, LAST))?;
+    }
+    let (begun, opening) = (read(folder, BEGUN), read(folder, OPENING));
+    let before = |check: &str| begun.iter().chain(&opening).find(|it| it.check == check);
     let passed = |check: &str, name: &str| {
         let same = before(check);
         same.is_some_and(|it| it.ids.get(name) == Some(&TestOutcome::Passed))
@@ -46,7 +53,7 @@ pub(crate) fn turned_green(folder: &Path, now: &[Results]) -> Vec<String> {
             results.ids.iter().filter(|it| *it.1 == TestOutcome::Passed && !passed(&results.check, it.0));
         fresh.map(|it| it.0.clone())
     });
-    green.take(NAMED_MOST).collect()
+    Ok(green.take(NAMED_MOST).collect())
 }
 
 /// Returns those of these tests that pass in no measurement which was the last of its check. A measurement in which

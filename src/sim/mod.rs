@@ -52,6 +52,8 @@ pub(crate) struct Play {
     /// The commit that the tree is at.
     pub commit: String,
     pub missing: Vec<String>,
+    /// Finished items whose work it takes away.
+    pub lost: Vec<String>,
     /// What its skill must report is left out.
     pub unreported: bool,
     pub usage: Usage,
@@ -68,6 +70,7 @@ impl Default for Play {
             facts: BTreeMap::new(),
             commit: String::new(),
             missing: Vec::new(),
+            lost: Vec::new(),
             unreported: false,
             usage: Usage::default(),
             ms: 60_000,
@@ -103,6 +106,8 @@ pub(crate) struct Sim {
     pub failing: BTreeMap<String, String>,
     /// Checks that have no command.
     pub absent: BTreeSet<String>,
+    /// Finished items whose work is gone until the list is read.
+    pub lost: BTreeSet<String>,
     /// What each proof comes to, the first one first; with none left a new test proves the work.
     pub proofs: VecDeque<PlayedProof>,
     /// What each try to merge the work comes to, the first one first; with none left it is merged.
@@ -126,6 +131,7 @@ impl Sim {
             world: usual_facts(),
             failing: BTreeMap::new(),
             absent: BTreeSet::new(),
+            lost: BTreeSet::new(),
             proofs: VecDeque::new(),
             landings: VecDeque::new(),
             voids: BTreeMap::new(),
@@ -181,7 +187,11 @@ impl World for Sim {
                     opening: None,
                 })
             }
-            Effect::List => Event::Listed(Listing::Whole(self.items.clone())),
+            Effect::List => {
+                let lost = std::mem::take(&mut self.lost);
+                let found = self.items.iter().map(|it| Item { undone: lost.contains(&it.id), ..it.clone() });
+                Event::Listed(Listing::Whole(found.collect()))
+            }
             Effect::Work(call) => {
                 let ends = self.now.plus(self.play(&run.workflow, call).ms);
                 let before = self.started.insert((call.number, call.attempt), Some(ends));
@@ -192,6 +202,7 @@ impl World for Sim {
             Effect::Contain => Event::Contained { left: Vec::new() },
             Effect::Measure { checks, deliverables: _ } => {
                 let play = current(run).map(|it| self.play(&run.workflow, it)).unwrap_or_default();
+                self.lost.extend(play.lost.iter().cloned());
                 Event::Measured(Box::new(self.evidence(run, &play, checks)))
             }
             Effect::Prove(step) => Event::StepTaken(Box::new(StepTaken {
@@ -346,7 +357,9 @@ impl Sim {
         let results = checks.iter().map(|name| self.check(run, name, play));
         let mut values = self.world.clone();
         values.extend(play.facts.clone());
+        let is_done = |it: &&String| run.state.item_list().is_some_and(|list| list.is_listed_done(it));
         Evidence {
+            lost_work: self.lost.iter().filter(is_done).cloned().collect(),
             results: results.collect(),
             facts: Facts { values, commit: play.commit.clone(), ..Facts::default() },
             missing: play.missing.clone(),

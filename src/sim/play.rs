@@ -114,6 +114,10 @@ fn parse_detail<'a>(
             play.missing.push((*file).to_owned());
             rest
         }
+        ["loses", item, rest @ ..] => {
+            play.lost.push((*item).to_owned());
+            rest
+        }
         ["takes", length, rest @ ..] => {
             play.ms = millis(length)?;
             rest

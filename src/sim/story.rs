@@ -43,7 +43,7 @@
 //! QA    says done verdict=APPROVE blocking_issues=0 build fails "error: x" with tree_clean=false
 //!   # further: error "text" class security · gate NAME · proposes NAME · failed · unreported (what its skill
 //!   # must report) · broken (counts)
-//!   # · misses FILE · blocker "text" · commit HASH (the tree's) · summary "text" · takes 5m · costs 1.50 · tokens 900
+//!   # · loses ITEM (its work, which was done, is gone) · misses FILE · blocker "text" · commit HASH (the tree's) · summary "text" · takes 5m · costs 1.50 · tokens 900
 //!
 //! later 61m                         # the clock moves; also: earlier 3h, when it is set back
 //! person answers fix "the text"     # also: guides "…", skips SKILL "why", stops, pauses, cancels,

@@ -70,6 +70,58 @@ fn a_branch_that_an_agent_changes_is_told() {
     let says = format!("HEAD is on the branch side, and was on {} when the run began", began.trim());
     let warnings = project.status()["warnings"].to_string();
     assert_eq!(warnings.matches(&says).count(), 1, "{warnings}");
+    let back = format!("[ \"$LOOP_CALL\" = 4 ] && git checkout -q -B {}\n{HONEST}", began.trim());
+    project.run(&back, &["--max", "4"]).exits(6);
+    let warnings = project.status()["warnings"].to_string();
+    assert!(!warnings.contains("HEAD is on"), "{warnings}");
+}
+
+/// What the verifier itself takes away is seen by no other call.
+#[test]
+fn work_that_the_verifier_takes_away_is_brought_back() {
+    let project = Project::new();
+    project.config(r#"{"loop": {"validation_commands": ["true"]}}"#);
+    let script = format!("[ \"$LOOP_CALL\" = 8 ] && git reset -q --hard HEAD~2\n{HONEST}");
+    project.run(&script, &[]).exits(0);
+    let why = "the report does not count, because its call changed committed work: 03-03_1.txt, 03-03_2.txt";
+    assert!(project.sandbox.prompt(9).contains(why), "{}", project.sandbox.prompt(9));
+    let asked = project.sandbox.prompt(10);
+    for task in ["03-03/1", "03-03/2"] {
+        let says = format!("the work of {task}, which was done, is gone; bring it back: git cherry-pick ");
+        assert!(asked.contains(&says), "{asked}");
+    }
+    let files = project.sandbox.git(&["ls-tree", "--name-only", "HEAD"]);
+    assert!(files.contains("03-03_1.txt") && files.contains("03-03_2.txt"), "{files}");
+    let calls = project.sandbox.calls().len();
+    assert_eq!(calls, 13, "seven tasks, two verifiers, one to bring it back, two tasks again, the verifier");
+}
+
+/// A report is about the work that it found, also where the verifier takes it away in the open.
+#[test]
+fn a_verifier_that_changes_committed_work_is_asked_again() {
+    let project = Project::new();
+    project.config(r#"{"loop": {"validation_commands": ["true"]}}"#);
+    let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) git rm -q 03-03_2.txt; git commit -qm 'chore: tidy'; report passed 'score: 1';; esac";
+    let done = project.run(&format!("[ \"$LOOP_CALL\" -gt 8 ] && git() {{ :; }}\n{script}"), &[]).exits(0);
+    assert_eq!(project.sandbox.calls().len(), 9, "{}", done.err);
+    let halted = Project::new();
+    halted.config(r#"{"loop": {"validation_commands": ["true"]}}"#);
+    let again = script.replace("git rm -q 03-03_2.txt", "git rm -q 03-03_$((LOOP_CALL - 7)).txt");
+    halted.run(&again, &[]).exits(4).says("its call changed committed work: 03-03_2.txt");
+}
+
+/// What a call broke and repaired shows nothing new.
+#[test]
+fn a_test_that_a_call_broke_and_repaired_shows_no_requirement() {
+    let project = Project::new();
+    project.sandbox.write("03-01_1.txt", "there already\n");
+    project.sandbox.commit("the test passes before the run");
+    let script = "case $LOOP_PHASE-$LOOP_CALL in\n\
+        EXECUTE-1) touch broken; git add broken; git commit -qm 'feat: break'; say TASK_COMPLETE;;\n\
+        EXECUTE-2) git rm -q broken; do_task; say TASK_COMPLETE;;\n\
+        EXECUTE-*) honest;; VERIFY-*) report gaps_found 'gaps: []';; esac";
+    project.run(script, &["--max", "3"]).exits(6);
+    assert_eq!(project.row("AUTH-01")["standing"], json!("open"), "{}", project.row("AUTH-01"));
 }
 
 /// What is verified is the goal with which the run began.

@@ -72,12 +72,13 @@ const RULES: [(&str, &str, Stories, &[&str]); 35] = [
     (
         "LP-15",
         "a task needs its commit",
-        Told(&["lp15-task-without-commit", "lp15-another-commit"]),
+        Told(&["lp15-task-without-commit", "lp15-another-commit", "lp15-work-is-gone"]),
         &[
             LIES,
             "plan/iterations.rs lp15_commits_that_leave_everything_as_it_was_are_none",
             "plan/closing.rs code_left_uncommitted_keeps_the_phase_open",
             "plan/lost_work.rs tasks_whose_commits_an_agent_takes_away_are_done_again",
+            "plan/lost_work.rs work_that_the_verifier_takes_away_is_brought_back",
         ],
     ),
     ("LP-16", "a task needs passing validation", Told(&["lp16-validation-fails"]), &[LIES]),

@@ -30,6 +30,9 @@ pub(crate) fn before_leaving(workflow: &Workflow, state: &State) -> Option<Decis
     if !is_guarded(workflow, state) {
         return None;
     }
+    if let Some(again) = lost_work(workflow, state) {
+        return Some(again);
+    }
     if !is_taken(workflow, state) {
         let is_asked_for = Level::None < workflow.proof.require && !state.accepted;
         let required = workflow.proof.require.word();
@@ -60,6 +63,19 @@ pub(crate) fn before_leaving(workflow: &Workflow, state: &State) -> Option<Decis
         None => Some(Decision::Perform(Effect::Conclude)),
         Some(proof) => follow(workflow, state, proof),
     }
+}
+
+/// Work of finished items that is gone is brought back or done again. Each return costs an iteration of the body, so
+/// the limit ends it.
+fn lost_work(workflow: &Workflow, state: &State) -> Option<Decision> {
+    let command = |item: &String| state.done_commits().get(item).map(|it| format!(": git cherry-pick {it}"));
+    let line = |item: &String| {
+        let command = command(item).unwrap_or_default();
+        format!("the work of {item}, which was done, is gone; bring it back{command}")
+    };
+    let why: Vec<String> = state.lost_work.iter().take(FINDINGS_SHOWN).map(line).collect();
+    let has_body = workflow.phases[workflow.proof.go].each.is_some();
+    (has_body && !why.is_empty()).then(|| go_back(workflow, why))
 }
 
 /// Whether this phase is left only with a proof, where one can be taken.

@@ -294,6 +294,10 @@ fn broken_lock(workflow: &Workflow, evidence: &Evidence) -> Option<String> {
 
 /// A commit that a report names must be one of those that the calls on the item made, or the last one.
 fn false_claim(turn: &Turn, evidence: &Evidence) -> Option<String> {
+    if !evidence.changed_work.is_empty() {
+        let named = evidence.changed_work.join(", ");
+        return Some(format!("the report does not count, because its call changed committed work: {named}"));
+    }
     let facts = &evidence.facts;
     let claimed = turn.ended.report.commit()?;
     let made = facts.values.get(FactName::CommitsMade.name()).and_then(Value::number)?;

@@ -93,6 +93,9 @@ pub struct State {
     /// Item that is done → its newest commit of work.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) done_commits: BTreeMap<String, String>,
+    /// Items that are done and whose work was gone when the last call was measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lost_work: Vec<String>,
     /// The list has been read since the last item was done.
     pub listed: bool,
     pub items_left: u32,

@@ -38,12 +38,18 @@ pub struct Evidence {
     /// What was odd, for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Tests that pass and did not in the measurement before; capped.
+    /// Tests that pass and did not when this visit to the phase began; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turned_green: Vec<String>,
     /// Tests that show a requirement and do not pass any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_green: Vec<String>,
+    /// Items that are done and whose work is gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_work: Vec<String>,
+    /// Committed work that the call changed although it was to report on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_work: Vec<String>,
     /// Plans that the call added and that do not count; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_plans: Vec<RefusedPlan>,
@@ -83,7 +89,7 @@ pub struct Facts {
     pub commit: String,
     #[serde(default)]
     pub tree: String,
-    /// The branch, where HEAD is on one.
+    /// The branch, as far as somebody looked; empty where HEAD is on none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

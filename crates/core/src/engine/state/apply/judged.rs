@@ -21,6 +21,9 @@ const TESTS_KEPT: usize = 20;
 /// Items that one report may propose. A longer list is no plan.
 const PROPOSED_MOST: usize = 200;
 
+/// How the warning begins that names the branch.
+const HEAD_IS: &str = "HEAD is on ";
+
 /// Plans that are remembered as refused. A planner that writes more halts the run long before.
 const REFUSED_MOST: usize = 100;
 
@@ -48,7 +51,6 @@ impl State {
             self.guidance.clear();
         }
         self.hear(workflow, &turn, &evidence);
-        self.warn_of_branch(evidence.facts.branch.as_deref());
         if let Some(error) = &judgement.error {
             self.troubles.note_error(at, self.phase, self.visit.iteration, error);
         }
@@ -106,12 +108,16 @@ impl State {
         };
     }
 
-    /// Work on another branch is easily looked for in vain.
+    /// Work on another branch is easily looked for in vain. What is said holds until HEAD is elsewhere.
     fn warn_of_branch(&mut self, now: Option<&str>) {
-        let began = self.baseline.as_ref().and_then(|it| it.facts.branch.clone());
-        let Some(began) = began.filter(|it| now != Some(it)) else { return };
-        let now = now.map_or_else(|| "no branch".to_owned(), |it| format!("the branch {it}"));
-        self.warn(format!("HEAD is on {now}, and was on {began} when the run began"));
+        let began = self.baseline.as_ref().and_then(|it| it.facts.branch.as_deref());
+        let (Some(now), Some(began)) = (now, began.filter(|it| !it.is_empty())) else { return };
+        let place = if now.is_empty() { "no branch".to_owned() } else { format!("the branch {now}") };
+        let text = (now != began).then(|| format!("{HEAD_IS}{place}, and was on {began} when the run began"));
+        self.warnings.retain(|it| !it.starts_with(HEAD_IS) || text.as_ref() == Some(it));
+        if let Some(text) = text {
+            self.warn(text);
+        }
     }
 
     /// A repair is a commit of its own: it is named with the failure. Returns what the next call is told where there
@@ -158,6 +164,8 @@ impl State {
 
     /// Takes over what a report asks for and what people should know about the iteration.
     fn hear(&mut self, workflow: &Workflow, turn: &Turn, evidence: &Evidence) {
+        self.warn_of_branch(evidence.facts.branch.as_deref());
+        self.lost_work.clone_from(&evidence.lost_work);
         let report = &turn.ended.report;
         for gate in &report.gates {
             if workflow.gates.contains_key(gate) && !self.gates_wanted.contains(gate) {

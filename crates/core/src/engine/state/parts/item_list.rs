@@ -2,8 +2,9 @@
 //! was last read, with the item that comes next. An unchanged list costs the same few bytes however
 //! long it is.
 //!
-//! The list is a fold of the facts `Listed` and `ItemDone` alone: a fact `Listed` also says which items are open again. It is kept beside the state and
-//! not in it, because the state is written with every commit and the list grows with the work.
+//! The list is a fold of the facts `Listed` and `ItemDone` alone; a fact `Listed` also says which items are
+//! open again. It is kept beside the state and not in it, because the state is written with every commit and
+//! the list grows with the work.
 
 use crate::engine::journal::event::Event;
 use crate::engine::journal::task::item::{Added, Item, ListChange, Listing};
@@ -135,6 +136,11 @@ impl ItemList {
     /// Whether an item was done, also where the list has it no more.
     pub fn is_done(&self, id: &str) -> bool {
         self.done.contains(id)
+    }
+
+    /// Whether the item is in the list, and done.
+    pub fn is_listed_done(&self, id: &str) -> bool {
+        self.is_done(id) && self.place(id).is_some()
     }
 
     pub(crate) fn finish(&mut self, id: &str) {
