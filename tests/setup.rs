@@ -272,6 +272,15 @@ fn presets_are_listed_and_shown() {
 }
 
 #[test]
+fn without_a_seed_a_preset_is_played_to_its_end() {
+    let folder = Folder::new(&[]);
+    for preset in ["ralph", "tdd", "plan"] {
+        let (code, journal, _) = folder.run(&["simulate", "--preset", preset]);
+        assert!(code == 0 && journal.contains("\n= completed"), "{preset}: {journal}");
+    }
+}
+
+#[test]
 fn the_same_seed_shows_the_same_way() {
     let folder = Folder::new(&[]);
     let one = folder.run(&["simulate", "--preset", "plan", "--seed", "4"]);

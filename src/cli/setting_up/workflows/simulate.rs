@@ -120,8 +120,11 @@ fn play_alone(context: &Context, workflow: &Workflow, flags: &SimulateFlags) -> 
     println!("= {}: {}", status.word(), sanitise(&reason));
     if !context.quiet {
         let seed = flags.seed.map_or(1, |it| it.wrapping_add(1));
-        let how = if flags.seed.is_some() { "at random" } else { "no trouble" };
-        eprintln!("{how}; to simulate trouble: loop simulate{} --seed {seed}", named(flags));
+        let how = match flags.seed {
+            Some(_) => "at random; other events",
+            None => "no trouble; to simulate trouble",
+        };
+        eprintln!("{how}: loop simulate{} --seed {seed}", named(flags));
     }
     Ok(0)
 }
