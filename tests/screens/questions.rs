@@ -45,7 +45,7 @@ fn an_answer_from_elsewhere_is_taken() {
     let mut terminal = stage.run(24, 80);
     terminal.until("modify TEXT?").types("ab").until("modify TEXT? ab");
     mend(&stage);
-    stage.plain(&["answer", "reset"]).exits(0).says("the run takes it now");
+    stage.plain(&["answer", "reset"]).exits(0).says("the run applies it now");
     terminal.exits(0).said("question 1 answered: reset");
     assert!(terminal.is_as_before());
 }
@@ -107,6 +107,8 @@ fn a_paused_run_is_asked_about() {
     let (at, go) = (stage.sandbox.fifo("at"), stage.sandbox.fifo("go"));
     let driver = stage.sandbox.start(stage.command(&RUN));
     at.hear();
+    // While somebody drives it, nothing is offered that would not work.
+    stage.run(24, 80).exits(7).said("next: loop attach");
     stage.plain(&["pause"]).exits(0);
     driver.wait().exits(5);
     let mut terminal = stage.run(24, 80);
@@ -147,7 +149,7 @@ fn hourly(sandbox: &Scripted) -> Terminal {
 fn the_hourly_limit_asks_and_counts_down() {
     let sandbox = Scripted::with_lines();
     let mut terminal = hourly(&sandbox);
-    terminal.until("wait, continue, abort?").until("until the default answer is taken");
+    terminal.until("wait, continue, abort?").until("until the default answer applies");
     let screen = terminal.screen();
     let begin = screen.find("question 1: ").expect("the question");
     assert_snapshot!("hourly", &screen[begin..]);

@@ -131,8 +131,9 @@ pub(crate) fn ready(
         inside_call::refuse(caller, Some((home, row)), GuardedCommand::Reset)?;
     }
     place::refuse_move(home, row, request.worktree)?;
-    if request.ask_before_resuming && matches!(row.status, Status::Paused | Status::Stopped | Status::Running)
-    {
+    // A run that somebody drives is refused below, with the one who drives it.
+    let rests = matches!(row.status, Status::Paused | Status::Stopped | Status::Running);
+    if request.ask_before_resuming && rests && home.holder(&row.id).is_none() {
         return Ok(Continued::Question(Box::new(about_resuming(row))));
     }
     let phase = match &request.phase {
@@ -142,8 +143,7 @@ pub(crate) fn ready(
     let retries = retries_of_file(found, notes)?;
     reload::before_going_on(caller, home, row, request, notes)?;
     let RunRequest { mut reset, max, unblock, .. } = *request;
-    let rests = matches!(row.status, Status::Halted | Status::Capped);
-    if rests
+    if matches!(row.status, Status::Halted | Status::Capped)
         && load(home, row)?.0.mirror.writes(MirrorFormat::Planning)
         && planning::says_running(Path::new(&row.place))
     {
@@ -235,8 +235,9 @@ fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {
 }
 
 fn about_resuming(row: &Row) -> RequestQuestion {
+    let left = if row.status == Status::Running { ", but no controller is alive" } else { "" };
     let lines = vec![
-        format!("run {} of {} is {}", &row.id[..8], row.workflow, row.status),
+        format!("run {} of {} is {}{left}", &row.id[..8], row.workflow, row.status),
         format!("  input: {}", row.input.lines().next().unwrap_or_default()),
         format!("  {}, iteration {}", row.phase.as_deref().unwrap_or("not begun"), row.iteration),
         "  resume  continue it where it was".to_owned(),
