@@ -38,7 +38,7 @@ pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
     let told = format!("loop: {text}");
     context::say(&told);
     for line in next.iter().flat_map(NextStep::lines) {
-        eprintln!("{}", sanitise(&line));
+        context::say(&sanitise(&line));
     }
     ExitCode::from(exit)
 }
@@ -141,8 +141,10 @@ fn repeated(next: &str, typed: &[String]) -> String {
         words.insert(behind, "\"what to build\"".to_owned());
         return format!("loop {}", sanitise(&words.join(" ")));
     }
+    // A run that is named in answer to an input works on another one: it continues with its own words.
+    let is_another = next.starts_with("loop run --run ") && names_input(typed);
     match next.strip_prefix("loop run --") {
-        Some(flags) if opens_a_run(typed) => {
+        Some(flags) if opens_a_run(typed) && !is_another => {
             let words: Vec<String> = typed.iter().map(|it| shell_word(it)).collect();
             let flag = format!("--{flags}");
             let is_typed = typed.contains(&flag);
@@ -173,6 +175,14 @@ fn about_each(commands: &[String], typed: &[String]) -> NextStep {
 /// Whether a command line is one of those that take the flags of `loop run`.
 fn opens_a_run(typed: &[String]) -> bool {
     matches!(command(typed), Some("run" | "init"))
+}
+
+/// Whether a command line says what to work on.
+fn names_input(typed: &[String]) -> bool {
+    let words = std::iter::once("loop").chain(typed.iter().map(String::as_str));
+    let Ok(read) = super::Cli::command().try_get_matches_from(words) else { return false };
+    let words = read.subcommand().map(|it| it.1);
+    words.is_some_and(|it| it.try_contains_id("input").unwrap_or(false))
 }
 
 /// Returns the command of a command line, behind the flags that may stand before it.
@@ -237,6 +247,7 @@ mod tests {
         let typed = ["run", "it", "-v", "--check", "lint=true"];
         assert_eq!(next(check, &typed), "loop run it -v --check lint=true --check tests=\"go test -v\"");
         assert_eq!(next("loop run --run 1f", &["run", "--max", "3"]), "loop run --max 3 --run 1f");
+        assert_eq!(next("loop run --run 1f", &["run", "it", "--max", "3"]), "loop run --run 1f");
         assert_eq!(next("loop run --fresh", &["run", "it", "--fresh"]), "loop run it --fresh");
         assert_eq!(next(NO_INPUT_STEP, &["run", "", "-n", "3"]), "loop run \"what to build\" -n 3");
         assert_eq!(

@@ -192,7 +192,10 @@ fn an_unfinished_run_of_another_document_is_a_question() {
     let agent = sandbox.path("agent").display().to_string();
     let check = format!("tests={}", sandbox.path("check").display());
     let second = ["run", "docs/PRPs/second.md", "--preset", "tdd", "--agent-cmd", &agent, "--check", &check];
-    sandbox.run(&second).exits(3);
+    let asked = sandbox.run(&second).exits(3);
+    let first = sandbox.status()["run"].as_str().expect("an id")[..8].to_owned();
+    assert!(asked.err.contains(&format!("\n  or: loop run --run {first}\n")), "{}", asked.err);
+    sandbox.run(&["run", "--run", &first]).exits(4).says("halted: GREEN");
     let elsewhere = [&second[..], &["--mirror", "state"]].concat();
     sandbox.run(&elsewhere).exits(4);
     assert_eq!(sandbox.json("project/state/loop-state.json")["prp_file"], "docs/PRPs/second.md");
