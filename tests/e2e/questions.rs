@@ -1,6 +1,7 @@
 //! Questions, and what people answer: with a controller that waits, and with none.
 
 use loop_harness::{COMMIT, PROMISE, Sandbox, stuck, within};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A run that is halted by its breaker after two calls; `$OUT/mended` gets its agent going.
@@ -26,6 +27,9 @@ fn answers_a_halted_run_stays_halted_until_it_is_answered() {
         sandbox.run(&["next", "build it"]).exits(4);
     }
     assert_eq!(sandbox.calls(), [1, 2]);
+    let asked: Value = serde_json::from_str(&sandbox.run(&["answer", "--json"]).exits(0).out).expect("JSON");
+    assert_eq!(asked[0]["choices"], json!(["reset", "skip", "abort", "modify"]), "{asked}");
+    assert_eq!((&asked[0]["id"], &asked[0]["kind"]), (&json!(1), &json!("breaker")), "{asked}");
     let shown = sandbox.run(&["answer"]).exits(0).out;
     assert!(shown.contains("last lines of tests:\n  | broken\n"), "{shown}");
     let choices: Vec<&str> = shown.lines().skip(3).filter_map(|it| it.split_whitespace().next()).collect();
@@ -60,6 +64,7 @@ fn answers_modify_reaches_the_next_prompt() {
     mend(&sandbox);
     sandbox.run(&["answer", "modify", "use the", "blue lever"]).exits(0);
     sandbox.run(&["run", "build it"]).exits(0);
+    assert_eq!(sandbox.run(&["answer", "--json"]).exits(0).out, "[]\n");
     assert!(sandbox.prompt(3).contains("use the blue lever"), "{}", sandbox.prompt(3));
     assert!(!sandbox.prompt(2).contains("blue lever"));
 }
@@ -68,7 +73,10 @@ fn answers_modify_reaches_the_next_prompt() {
 fn answers_skip_completes_what_is_not_verified() {
     let sandbox = halted();
     sandbox.run(&["answer", "skip"]).exits(0);
-    sandbox.run(&["run", "build it"]).exits(0).says("unverified");
+    let done = sandbox.run(&["run", "build it"]).exits(0).says("not proven: a person skipped WORK");
+    let (_, end) = done.err.split_once("completed (unverified): ").expect("an end");
+    assert!(end.lines().count() <= 8 && !end.contains("warning: WORK was skipped"), "{end}");
+    assert!(done.err.contains("\nphase skipped by a person\n"), "{}", done.err);
     let report = sandbox.run(&["show"]).exits(0).out;
     assert!(report.contains("skipped by a person"), "{report}");
     let status = sandbox.status();
@@ -101,7 +109,7 @@ fn answers_an_answer_reaches_a_controller_that_waits() {
         sandbox.spawn(&["run", "build it", "--agent-cmd", &agent, "--check", check, "--on-question", "wait"]);
     assert!(within(Duration::from_secs(30), || sandbox.status()["status"] == "halted"));
     mend(&sandbox);
-    sandbox.run(&["answer", "reset"]).exits(0).says("saved; the run takes it now");
+    sandbox.run(&["answer", "reset"]).exits(0).says("saved; the run applies it now");
     running.wait().exits(0);
     assert_eq!(sandbox.calls(), [1, 2, 3]);
 }

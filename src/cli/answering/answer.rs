@@ -1,10 +1,10 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills.
 
-use crate::cli::{Context, hint};
+use crate::cli::{Context, hint, json};
 use crate::desk::{self, AnswerRequest, Answered, Saying, SignatureSource};
 use clap::Args;
 use loop_base::text::sanitise;
-use loop_core::engine::Choice;
+use loop_core::engine::{Choice, choices};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -89,6 +89,19 @@ pub(crate) fn run(context: &Context, flags: &AnswerFlags) -> anyhow::Result<u8> 
 /// Every question that is open in this project.
 fn list(context: &Context) -> anyhow::Result<u8> {
     let open = desk::open_questions(&context.caller)?;
+    if context.json {
+        let list: Vec<_> = open
+            .iter()
+            .map(|it| {
+                serde_json::json!({
+                    "run": it.run, "id": it.question.id, "kind": it.question.kind.word(), "text": it.question.text,
+                    "choices": choices(&it.question), "next_step": it.next.as_deref().map(hint::pasteable),
+                })
+            })
+            .collect();
+        println!("{}", json::line(&list));
+        return Ok(0);
+    }
     for question in &open {
         let next = question.next.as_deref().map(|it| format!("; continue with: {}", hint::pasteable(it)));
         let next = next.unwrap_or_default();
@@ -134,7 +147,7 @@ fn send(context: &Context, words: Saying, by: Option<&str>) -> anyhow::Result<u8
     let by = by.unwrap_or(&context.caller.environment.user).to_owned();
     let request = AnswerRequest { words, by };
     let text = match desk::answer(&context.caller, request)? {
-        Answered::AtOnce => "saved; the run takes it now".to_owned(),
+        Answered::AtOnce => "saved; the run applies it now".to_owned(),
         Answered::AtNextStop => "saved; the session gets it at its next stop".to_owned(),
         Answered::WhenContinued { with, instead_of } => {
             let instead_of = instead_of.map(|it| format!(" instead of {it}")).unwrap_or_default();

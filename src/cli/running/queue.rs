@@ -2,7 +2,7 @@
 
 use super::run::TellOnce;
 use crate::cli::context::show as show_line;
-use crate::cli::{Context, hint};
+use crate::cli::{Context, hint, values};
 use crate::desk::{Queue, SystemWords};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
@@ -73,7 +73,7 @@ struct WordFlags {
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
     /// 1 comes first (default: 3)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::count)]
     priority: Option<u32>,
     /// A system that must be complete first (repeatable)
     #[arg(long, value_name = "ID")]
@@ -85,7 +85,7 @@ struct WordFlags {
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
     /// The number of its issue
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::large_count)]
     issue: Option<u64>,
     /// Which gates are asked: autonomous, supervised, hybrid
     #[arg(long, value_name = "MODE")]

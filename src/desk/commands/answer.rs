@@ -18,7 +18,7 @@ use crate::world::deliverables::deliverables;
 use crate::world::question_text;
 use crate::world::wait::now;
 use loop_core::engine::{
-    Answer, Choice, Command, QuestionKind, State, Station, Status, Subject, acceptable, choices,
+    Answer, Choice, Command, Question, QuestionKind, State, Station, Status, Subject, acceptable, choices,
     names_waivable, run_again, unknown_to_waive,
 };
 use loop_core::workflow::model::Workflow;
@@ -87,6 +87,7 @@ pub(crate) enum Answered {
 /// A question that is open.
 pub(crate) struct OpenQuestion {
     pub run: String,
+    pub question: Question,
     /// What is asked, what there is to know, and what each answer does.
     pub text: String,
     /// The command that takes an answer which was given already.
@@ -117,7 +118,7 @@ pub(crate) fn open_questions(caller: &Caller) -> Result<Vec<OpenQuestion>, Refus
                     }
                     None => (question_text::whole(&workflow, &state, asked), None),
                 };
-                open.push(OpenQuestion { run: row.id.clone(), text, next });
+                open.push(OpenQuestion { run: row.id.clone(), question: asked.clone(), text, next });
             }
         }
         Ok(open)

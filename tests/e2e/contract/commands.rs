@@ -276,7 +276,9 @@ fn commands_doctor_says_what_is_there_and_what_would_stop_a_run() {
     }
     assert!(told.contains("none: tampering is detected, not prevented"), "{told}");
     assert!(
-        told.lines().last().is_some_and(|it| it.starts_with("would stop a run: ") && it.contains("checks")),
+        told.lines()
+            .last()
+            .is_some_and(|it| it.starts_with("this would stop a run: ") && it.contains("checks")),
         "{told}"
     );
     sandbox.write("Makefile", "test:\n\ttrue\n");
@@ -321,10 +323,10 @@ fn a_wrong_value_is_told_what_would_be_right() {
         ("--check", "tests", "write NAME=COMMAND, as tests=\"cargo test\""),
         ("--check", "tests=", "write tests=\"cargo test\""),
         ("--allow-test-change", "[", "write one such as tests/old_*.py"),
-        ("--model", "", "it is empty"),
-        ("--promise", " ", "it is empty"),
-        ("--notify", "", "it is empty"),
-        ("--agent-cmd", "", "it is empty"),
+        ("--model", "", "it must not be empty"),
+        ("--promise", " ", "it must not be empty"),
+        ("--notify", "", "it must not be empty"),
+        ("--agent-cmd", "", "it must not be empty"),
     ];
     for (flag, value, words) in rows {
         sandbox.run(&["run", "build it", flag, value]).exits(2).says(words);
@@ -339,13 +341,18 @@ fn a_wrong_value_is_told_what_would_be_right() {
 #[test]
 fn a_command_line_that_cannot_be_read_is_answered_with_what_is_wrong_and_the_help() {
     let sandbox = Sandbox::new();
-    let rows: [(&[&str], &str, &str); 11] = [
+    let rows: [(&[&str], &str, &str); 12] = [
         (&["statu"], "there is no command \"statu\"; did you mean status?", "loop help"),
         (&["queue", "ad"], "there is no command \"ad\"; did you mean add?", "loop help queue"),
         (&["run", "--frob"], "there is no flag --frob here", "loop help run"),
         (&["checks", "--jobs", "2"], "there is no flag --jobs here", "loop help checks"),
         (&["run", "fix", "it"], "\"it\" is one word too many; put a sentence into quotes", "loop help run"),
         (&["run", "--max"], "--max needs a value", "loop help run"),
+        (
+            &["queue", "add", "x", "--priority", "high"],
+            "--priority high: write a whole number",
+            "loop help queue add",
+        ),
         (&["skip", "audit"], "missing: --reason <TEXT>", "loop help skip"),
         (
             &["run", "x", "--preset", "tdd", "--workflow", "y"],
@@ -366,4 +373,24 @@ fn a_command_line_that_cannot_be_read_is_answered_with_what_is_wrong_and_the_hel
     let done = sandbox.run(&["run", "--max", "x", "--json"]).exits(2);
     let told: serde_json::Value = serde_json::from_str(&done.out).expect("one object");
     assert_eq!((&told["next_step"], &told["exit"]), (&"loop help run".into(), &2.into()), "{told}");
+}
+
+#[test]
+fn what_people_read_as_a_list_programs_read_as_json() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(WORK);
+    sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
+    let json = |words: &[&str]| -> serde_json::Value {
+        let out = sandbox.run(words).exits(0).out;
+        serde_json::from_str(&out).unwrap_or_else(|why| panic!("{words:?}: {why}: {out}"))
+    };
+    let snapshots = json(&["restore", "--json"]);
+    assert_eq!(snapshots[0]["number"], 1, "{snapshots}");
+    assert!(snapshots[0]["ref"].as_str().is_some_and(|it| it.starts_with("refs/loop/snap/")), "{snapshots}");
+    let preview = json(&["restore", "1", "--dry-run", "--json"]);
+    assert_eq!(preview["saved_as"], serde_json::Value::Null, "{preview}");
+    let verdict = json(&["verify", "--json"]);
+    assert_eq!(verdict["whole"], true, "{verdict}");
+    assert!(verdict["events"].as_u64().is_some_and(|it| 5 < it), "{verdict}");
+    assert_eq!(json(&["answer", "--json"]), serde_json::json!([]));
 }
