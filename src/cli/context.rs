@@ -1,6 +1,7 @@
 //! What every command needs to know: how to say things, and where the request comes from.
 
 use super::Common;
+pub(super) use super::terminal::say;
 use super::terminal::{OutputFlags, RunOutput, columns, rows};
 use crate::config_folder::config_folder;
 use crate::desk::{Caller, CallerEnvironment, Note, Weight, read_agent_files};
@@ -84,14 +85,6 @@ fn user_name() -> String {
         (fields.nth(1)? == id).then(|| name.to_owned())
     });
     named.unwrap_or_else(|| format!("user {id}"))
-}
-
-/// Prints lines for people, broken at their words where a terminal is narrow.
-pub(super) fn say(text: &str) {
-    match columns() {
-        Some(columns) => text.lines().flat_map(|it| rows(it, columns)).for_each(|it| eprintln!("{it}")),
-        None => eprintln!("{text}"),
-    }
 }
 
 /// Prints a line of data: broken at its words on a narrow terminal, whole for a program that reads it.

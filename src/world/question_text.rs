@@ -48,7 +48,7 @@ fn failing_output(state: &State, question: &Question) -> Vec<String> {
 /// Returns the whole question as text: what is asked, what there is to know, and the choices.
 pub(crate) fn whole(workflow: &Workflow, state: &State, question: &Question) -> String {
     let text = QuestionText::of(workflow, state, question);
-    let mut lines = vec![format!("question {}: {}", question.id, question.text)];
+    let mut lines = vec![format!("question {}: {}", question.id, question.text.replace('\n', "\n  "))];
     lines.extend(text.evidence.iter().map(|it| format!("  {it}")));
     lines.extend(failing_output(state, question));
     lines.extend(text.choices());

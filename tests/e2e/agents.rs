@@ -182,6 +182,7 @@ fn an_agent_of_the_users_own_file_outlives_its_controller() {
     let may = sandbox.run(&["agents"]).exits(0).out;
     assert!(may.contains("permissions = \"all\": runs and edits without asking\n"), "{may}");
     assert!(may.contains("permissions = \"edit\": refused: mine cannot be limited"), "{may}");
+    assert_eq!(may.matches("--agent-cmd").count(), 1, "{may}");
     let (at, go) = (sandbox.fifo("at"), sandbox.fifo("go"));
     let run = ["run", "it", "--agent", "mine", "--check", CHECK];
     let running = sandbox.spawn(&run);

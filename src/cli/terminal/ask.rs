@@ -1,17 +1,17 @@
 //! Questions at the terminal. Nothing here runs without one.
 
-use super::screen::{Prompt, Screen};
+use super::screen::{Prompt, Screen, say};
 use super::typing::{Keys, TypedKeys, Typing};
 use crate::desk::{PersonReply, RequestQuestion};
 use crate::world::wait::now;
 use loop_base::text::sanitise;
-use loop_core::engine::{Answer, Choice, Command, Question, QuestionKind, choices};
+use loop_core::engine::{Answer, Choice, Command, Offer, Question, choices};
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
 /// Puts a question of the desk; `None` at the end of input.
 pub(crate) fn desk_question(question: &RequestQuestion) -> anyhow::Result<Option<PersonReply>> {
-    question.lines.iter().for_each(|it| eprintln!("{}", sanitise(it)));
+    question.lines.iter().for_each(|it| say(&sanitise(it)));
     let choices = question.about.choices();
     let words: Vec<&'static str> = choices.iter().map(|it| it.word()).collect();
     let said = choose(&words)?;
@@ -19,7 +19,7 @@ pub(crate) fn desk_question(question: &RequestQuestion) -> anyhow::Result<Option
 }
 
 pub(crate) fn confirm(text: &str) -> anyhow::Result<bool> {
-    eprintln!("{}", sanitise(text));
+    say(&sanitise(text));
     Ok(choose(&["yes", "no"])? == Some("yes"))
 }
 
@@ -33,7 +33,7 @@ fn choose(words: &[&'static str]) -> anyhow::Result<Option<&'static str>> {
         let said = words.iter().find(|it| **it == said || (said.len() == 1 && it.starts_with(&said)));
         match said {
             Some(word) => return Ok(Some(word)),
-            None => eprintln!("\"{}\" is not one of the answers: {}", sanitise(&line), words.join(", ")),
+            None => say(&format!("\"{}\" is not one of the answers: {}", sanitise(&line), words.join(", "))),
         }
     }
 }
@@ -76,10 +76,11 @@ pub(crate) type AnswerCheck<'a> = dyn Fn(Command) -> Result<Command, String> + '
 pub(crate) fn on_screen(
     screen: &Screen,
     question: &Question,
+    offers: &[Offer],
     check: &AnswerCheck<'_>,
     listen: &mut Listen<'_>,
 ) -> anyhow::Result<AskResult> {
-    let (offer, short) = offer(question);
+    let (offer, short) = offer(question, offers);
     let mut prompt = Prompt { offer, short, ..Prompt::default() };
     let mut typing = Typing::default();
     let keys = Keys::take()?;
@@ -111,10 +112,11 @@ pub(crate) fn on_screen(
 /// The same for a terminal on which nothing can be drawn.
 pub(crate) fn in_lines(
     question: &Question,
+    offers: &[Offer],
     check: &AnswerCheck<'_>,
     listen: &mut Listen<'_>,
 ) -> anyhow::Result<AskResult> {
-    let (offer, _) = offer(question);
+    let (offer, _) = offer(question, offers);
     loop {
         eprint!("{offer}? ");
         std::io::stderr().flush()?;
@@ -162,34 +164,26 @@ fn meant(question: &Question, line: &str, check: &AnswerCheck<'_>) -> Result<Com
 }
 
 /// Returns what can be said to a question, in words and in letters.
-fn offer(question: &Question) -> (String, String) {
-    if let QuestionKind::Check(_) = question.kind {
-        return ("COMMAND".to_owned(), "COMMAND".to_owned());
+fn offer(question: &Question, offers: &[Offer]) -> (String, String) {
+    let whole = offers.iter().map(Offer::typed).collect::<Vec<_>>().join(", ");
+    if !question.options.is_empty() {
+        return (whole.clone(), whole);
     }
-    let with_text =
-        |word: &str| [Choice::Modify, Choice::Changes, Choice::Fix].iter().any(|it| it.word() == word);
-    let list = |name: &dyn Fn(&str) -> String| -> String {
-        let words = choices(question).into_iter().map(|it| {
-            let text = match it {
-                it if it == Choice::Model.word() => " NAME",
-                it if with_text(it) => " TEXT",
-                _ => "",
-            };
-            format!("{}{text}", name(it))
-        });
-        words.collect::<Vec<_>>().join(", ")
+    // What stands for a command or a target is typed without a word before it.
+    let letter = |it: &Offer| match it.choice.as_str() {
+        word if word == Choice::Command.word() => it.typed(),
+        word => Offer { choice: word[..1].to_owned(), ..it.clone() }.typed(),
     };
-    let whole = list(&str::to_owned);
-    if question.options.is_empty() {
-        return (whole, list(&|it| it[..1].to_owned()));
-    }
-    (whole.clone(), whole)
+    (whole, offers.iter().map(letter).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{meant, offer};
-    use loop_core::engine::{CheckpointKind, Command, Question, QuestionKind, State, Station, acceptable};
+    use loop_core::engine::{
+        CheckpointKind, Command, Question, QuestionKind, State, Station, acceptable, offers,
+    };
+    use loop_core::workflow::model::Workflow;
     use loop_core::workflow::resolve::{Layers, resolve};
 
     fn question(kind: &QuestionKind, options: &[&str]) -> Question {
@@ -200,15 +194,22 @@ mod tests {
     #[test]
     fn what_a_question_lists_stands_in_place_of_its_words() {
         let kind = QuestionKind::Checkpoint(CheckpointKind::Decision);
-        assert_eq!(offer(&question(&kind, &["sqlite", "server"])).0, "sqlite, server");
+        assert_eq!(offered(&question(&kind, &["sqlite", "server"])).0, "sqlite, server");
+    }
+
+    fn ralph() -> Workflow {
+        let layers = Layers { preset: Some("ralph".to_owned()), ..Layers::default() };
+        resolve(&layers, &|path| Err(path.display().to_string())).expect("the preset")
+    }
+
+    fn offered(question: &Question) -> (String, String) {
+        let workflow = ralph();
+        offer(question, &offers(&workflow, &State::new(&workflow), question))
     }
 
     /// Asks a question of this kind and returns how a line is meant.
-    fn say(kind: &QuestionKind, line: &str) -> Result<String, String> {
-        let preset = Some("ralph".to_owned());
-        let layers = Layers { preset, ..Layers::default() };
-        let workflow = resolve(&layers, &|path| Err(path.display().to_string())).expect("the preset");
-        let question = question(kind, &[]);
+    fn answered(kind: &QuestionKind, line: &str) -> Result<String, String> {
+        let (workflow, question) = (ralph(), question(kind, &[]));
         let mut state = State::new(&workflow);
         state.station = Station::Waiting { question: question.clone(), answer: None };
         match meant(&question, line, &|command| acceptable(&workflow, &state, command))? {
@@ -237,15 +238,16 @@ mod tests {
                 "done with care",
                 "done with care",
             ),
+            (QuestionKind::Proof, "waive REASON, back, abort", "b", "back"),
             (QuestionKind::Check("tests".to_owned()), "COMMAND", "npm test -- -q", "command npm test -- -q"),
         ];
-        for (kind, offered, line, answer) in kinds {
-            assert_eq!(offer(&question(&kind, &[])).0, offered);
-            assert_eq!(say(&kind, line), Ok(answer.to_owned()));
-            assert!(say(&kind, "  ").is_err(), "{kind:?}");
+        for (kind, words, line, answer) in kinds {
+            assert_eq!(offered(&question(&kind, &[])).0, words);
+            assert_eq!(answered(&kind, line), Ok(answer.to_owned()));
+            assert!(answered(&kind, "  ").is_err(), "{kind:?}");
         }
-        let unanswered = say(&QuestionKind::Breaker, "perhaps").expect_err("no word");
+        let unanswered = answered(&QuestionKind::Breaker, "perhaps").expect_err("no word");
         assert!(unanswered.contains("reset, skip, abort, modify"), "{unanswered}");
-        assert!(say(&QuestionKind::Breaker, "modify").expect_err("no text").contains("needs a text"));
+        assert!(answered(&QuestionKind::Breaker, "modify").expect_err("no text").contains("needs a text"));
     }
 }

@@ -22,12 +22,12 @@ pub(crate) fn frame(title: &str, lines: &[String], columns: usize) -> String {
     // A border and a space on either side.
     let room = columns.min(WIDEST) - 4;
     let rows: Vec<String> = lines.iter().flat_map(|it| wrapped(it, room)).collect();
-    let title = wrapped(title, room).into_iter().next().unwrap_or_default();
-    let width = rows.iter().chain([&title]).map(|it| it.width()).max().unwrap_or(0);
+    let title = wrapped(title, room);
+    let width = rows.iter().chain(&title).map(|it| it.width()).max().unwrap_or(0);
     let rule = "═".repeat(width + 2);
     let row = |text: &str| format!("║ {text}{} ║\n", " ".repeat(width - text.width()));
     out.push_str(&format!("╔{rule}╗\n"));
-    out.push_str(&row(&title));
+    title.iter().for_each(|it| out.push_str(&row(it)));
     out.push_str(&format!("╠{rule}╣\n"));
     rows.iter().for_each(|it| out.push_str(&row(it)));
     out.push_str(&format!("╚{rule}╝\n"));
@@ -95,6 +95,8 @@ mod tests {
         insta::assert_snapshot!("frame_of_80", frame("run a1b2c3d4  tdd  running", &lines(), 80));
         insta::assert_snapshot!("frame_of_40", frame("run a1b2c3d4  tdd  running", &lines(), 40));
         assert_eq!(frame("a title", &["a line".to_owned()], 10), "a title\na line\n");
+        let cut = frame("run a1b2c3d4  ralph  completed, unverified", &[], 40);
+        assert!(cut.contains("completed,") && cut.contains("unverified"), "{cut}");
     }
 
     proptest! {

@@ -19,7 +19,7 @@ pub(crate) use ask::{AskResult, WaitEnd, confirm, desk_question};
 pub(crate) use frame::frame;
 pub(crate) use pool_screen::PoolScreen;
 pub(crate) use run_output::{OutputFlags, RunOutput};
-pub(crate) use screen::{columns, rows};
+pub(crate) use screen::{columns, rows, say};
 pub(crate) use setup_questions::{ask as ask_about_setup, installed};
 pub(crate) use time_taken::time_taken;
 pub(crate) use verdict::RestingRun;

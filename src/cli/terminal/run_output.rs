@@ -16,7 +16,7 @@ use crate::world::wait::now;
 use loop_base::text::sanitise;
 use loop_base::time::Timestamp;
 use loop_core::agent_table::AgentRow;
-use loop_core::engine::{Command, Effect, Event, Question, State, Status, Step};
+use loop_core::engine::{Command, Effect, Event, Question, State, Status, Step, offers};
 use loop_core::event_line::running_line;
 use loop_core::workflow::model::{Permissions, Workflow};
 use std::cell::{Cell, RefCell};
@@ -196,9 +196,10 @@ impl RunOutput {
         listen: &mut Listen<'_>,
     ) -> anyhow::Result<AskResult> {
         self.tell(workflow, state, question);
+        let offers = offers(workflow, state, question);
         match &self.manner {
-            Manner::Live(screen) => ask::on_screen(screen, question, check, listen),
-            Manner::Json | Manner::Quiet | Manner::Plain => ask::in_lines(question, check, listen),
+            Manner::Live(screen) => ask::on_screen(screen, question, &offers, check, listen),
+            Manner::Json | Manner::Quiet | Manner::Plain => ask::in_lines(question, &offers, check, listen),
         }
     }
 

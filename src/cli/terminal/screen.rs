@@ -223,9 +223,11 @@ impl<V: View> Canvas<V> {
         let column = first.width();
         let mut lines = vec![first];
         if let Some(note) = &prompt.note {
-            let mut line = PaintedLine::default();
-            line.push(Ink::Bad, format!("  {note}"));
-            lines.push(line.cut(width));
+            lines.extend(wrapped(&format!("  {note}"), width).into_iter().map(|it| {
+                let mut line = PaintedLine::default();
+                line.push(Ink::Bad, it);
+                line
+            }));
         }
         lines.extend(self.view.pending(now(), width));
         (lines, column)
@@ -233,7 +235,7 @@ impl<V: View> Canvas<V> {
 }
 
 /// What stands before a command in a line.
-const COMMANDS: [&str; 5] = ["next: ", "  or: ", "help: ", "continue with: ", "open this session: "];
+const COMMANDS: [&str; 4] = ["next: ", "  or: ", "continue with: ", "open this session: "];
 
 /// An answer should be seen while it is typed, also on a narrow terminal.
 const ROOM_TO_TYPE: usize = 12;
@@ -243,6 +245,26 @@ const ROOM_TO_TYPE: usize = 12;
 pub(crate) fn rows(line: &str, columns: usize) -> Vec<String> {
     let is_command = COMMANDS.iter().any(|it| line.contains(it));
     if is_command { vec![line.to_owned()] } else { wrapped(line, columns.max(NARROWEST)) }
+}
+
+/// Prints lines for people, broken at their words where a terminal is narrow.
+pub(crate) fn say(text: &str) {
+    broken(text).iter().for_each(|it| eprintln!("{it}"));
+}
+
+/// Prints words that are answered on the same line.
+pub(super) fn ask(text: &str) {
+    let mut rows = broken(text);
+    let last = rows.pop().unwrap_or_default();
+    rows.iter().for_each(|it| eprintln!("{it}"));
+    eprint!("{last} ");
+}
+
+fn broken(text: &str) -> Vec<String> {
+    match columns() {
+        Some(columns) => text.lines().flat_map(|it| rows(it, columns)).collect(),
+        None => vec![text.to_owned()],
+    }
 }
 
 /// Whether lines can be drawn over each other, and in colour.

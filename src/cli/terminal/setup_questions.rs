@@ -1,6 +1,7 @@
 //! The questions of `loop setup` on a terminal: which preset, which agent, which checks. Enter takes
 //! what was found, a dash takes nothing, the end of input leaves everything as it is.
 
+use super::screen;
 use crate::desk::meant;
 use crate::measure::detect::DetectedCheck;
 use loop_base::text::sanitise;
@@ -24,7 +25,7 @@ pub(crate) fn ask(
     agent: Option<String>,
     found: Vec<DetectedCheck>,
 ) -> anyhow::Result<Option<SetupChoice>> {
-    eprintln!("Enter accepts the value in brackets, - leaves it empty.");
+    screen::say("Enter accepts the value in brackets, - leaves it empty.");
     let preset = if settled {
         guessed
     } else {
@@ -73,7 +74,7 @@ pub(crate) fn installed(known: &AgentTable) -> Vec<&'static str> {
 fn which_agent(known: &AgentTable) -> anyhow::Result<SetupAsked> {
     let installed = installed(known);
     if installed.is_empty() {
-        eprintln!("agent: no supported agent found; --agent-cmd runs any program");
+        screen::say("agent: no supported agent found; loop run takes any program with --agent-cmd");
         return Ok(SetupAsked::Nothing);
     }
     Ok(match choose("agent", installed.clone(), installed[0])? {
@@ -98,11 +99,12 @@ fn choose(label: &str, words: Vec<&str>, default: &str) -> anyhow::Result<Option
             SetupAsked::Said(word) => match words.iter().find(|it| it.eq_ignore_ascii_case(&word)) {
                 Some(word) => return Ok(Some((*word).to_owned())),
                 None => {
-                    eprintln!(
-                        "  there is no {}: {}",
+                    let meant = meant(&word, words.iter().copied());
+                    screen::say(&format!(
+                        "  \"{}\" is not a known {label}; {}",
                         sanitise(&word),
-                        meant(&word, words.iter().copied()).first()
-                    )
+                        meant.first()
+                    ));
                 }
             },
         }
@@ -111,7 +113,7 @@ fn choose(label: &str, words: Vec<&str>, default: &str) -> anyhow::Result<Option
 
 fn line(label: &str, default: &str) -> anyhow::Result<SetupAsked> {
     let shown = if default.is_empty() { String::new() } else { format!(" [{default}]") };
-    eprint!("{}{} ", sanitise(label), sanitise(&shown));
+    screen::ask(&format!("{}{}", sanitise(label), sanitise(&shown)));
     std::io::stderr().flush()?;
     let mut line = String::new();
     if std::io::stdin().lock().read_line(&mut line)? == 0 {

@@ -91,12 +91,22 @@ impl RestingRun<'_> {
         lines.extend(self.committed_too());
         lines.extend(state.shipped.as_ref().map(|it| format!("shipped: {it}")));
         lines.push(self.spent());
-        let hidden = state.warnings.len().saturating_sub(WARNINGS_SHOWN);
-        lines.extend(state.warnings[hidden..].iter().map(|it| format!("warning: {it}")));
+        let warnings: Vec<&String> =
+            state.warnings.iter().filter(|it| !self.is_skip_told_by(&lines[1], it)).collect();
+        let hidden = warnings.len().saturating_sub(WARNINGS_SHOWN);
+        lines.extend(warnings[hidden..].iter().map(|it| format!("warning: {it}")));
         if 0 < hidden {
             lines.push(format!("{} more; all of them: loop log", counted(hidden, "earlier warning")));
         }
         lines
+    }
+
+    /// Whether a warning says of a skipped phase what the line about the proof has said.
+    fn is_skip_told_by(&self, reason: &str, warning: &str) -> bool {
+        self.workflow.phases.iter().any(|it| {
+            reason.ends_with(&format!("a person skipped {}", it.name))
+                && warning.starts_with(&format!("{} was skipped by a person: ", it.name))
+        })
     }
 
     fn not_completed(&self) -> Vec<String> {
@@ -180,7 +190,10 @@ impl RestingRun<'_> {
         let (mut title, text) = match (&feedback.trouble, failed) {
             (Some(_), _) => {
                 let file = self.folder.join(format!("call-{}.err", self.state.calls_total));
-                ("the agent's last messages".to_owned(), tail(&file, COMPLAINTS_READ).unwrap_or_default())
+                (
+                    "last lines of the agent's error output".to_owned(),
+                    tail(&file, COMPLAINTS_READ).unwrap_or_default(),
+                )
             }
             (None, Some(check)) => (format!("last lines of {}", check.name), check.excerpt.clone()),
             (None, None) => return Vec::new(),
@@ -189,7 +202,7 @@ impl RestingRun<'_> {
         if feedback.trouble.is_some() {
             let is_said = |line: &str| said.iter().any(|it| it.contains(line.trim_start()));
             while lines.pop_if(|it| is_said(it)).is_some() {
-                title = "the agent's messages before that".to_owned();
+                title = "the agent's error output before that".to_owned();
             }
         }
         if lines.is_empty() {

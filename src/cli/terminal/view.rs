@@ -256,7 +256,7 @@ impl RunView {
                 Doing::Since(text, state.updated_at)
             }
             Station::Waiting { question, answer: None } => match question.deadline {
-                Some(deadline) => Doing::Until("the default answer is taken".to_owned(), deadline),
+                Some(deadline) => Doing::Until("the default answer applies".to_owned(), deadline),
                 None => Doing::StatFingerprint("waiting for an answer".to_owned()),
             },
             Station::Ready => match &state.wait {

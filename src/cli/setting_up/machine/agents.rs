@@ -5,6 +5,7 @@
 use super::agent_test;
 use super::findings::{self, DoctorFinding};
 use crate::cli::Context;
+use crate::cli::context::show;
 use crate::desk::NextStep;
 use clap::{Args, Subcommand};
 use loop_core::agent_table::{AgentRow, AgentTable};
@@ -73,6 +74,7 @@ fn list(context: &Context) -> anyhow::Result<u8> {
             }
         }
     }
+    show("help: any other program works too: loop run \"what to build\" --agent-cmd \"PROGRAM ARGS\"");
     Ok(0)
 }
 
@@ -84,8 +86,7 @@ pub(crate) fn findings(agents: &AgentTable) -> Vec<DoctorFinding> {
 fn finding(known: &KnownAgent) -> DoctorFinding {
     let name = known.row.name;
     let Some(path) = &known.path else {
-        let next = format!("{}; loop run --agent-cmd \"PROGRAM ARGS\" takes any program", known.row.install);
-        return findings::bad(name, "not installed".to_owned(), NextStep::by_hand(next));
+        return findings::bad(name, "not installed".to_owned(), NextStep::by_hand(known.row.install));
     };
     let version = known.version.as_deref().unwrap_or("version unknown");
     match &known.login {

@@ -28,7 +28,7 @@ use std::path::Path;
 
 #[derive(Args)]
 pub(crate) struct DoctorFlags {
-    /// Repair the modes of loop's own files and a stop hook whose program is gone; offer to create a repository
+    /// Repair the permissions of loop's own files and a stop hook whose program is gone; offer to create a repository
     #[arg(long)]
     fix: bool,
 }
@@ -54,7 +54,7 @@ pub(crate) fn run(context: &Context, flags: &DoctorFlags) -> anyhow::Result<u8> 
         let stops: Vec<&str> = found.iter().filter(|it| !it.good).map(|it| it.what.as_str()).collect();
         match stops.as_slice() {
             [] => println!("{}", hint::next("loop run \"what to build\"")),
-            stops => println!("would stop a run: {}", stops.join(", ")),
+            stops => println!("this would stop a run: {}", stops.join(", ")),
         }
     }
     Ok(0)

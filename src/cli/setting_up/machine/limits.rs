@@ -171,7 +171,7 @@ fn clear(home: &Home, account: &str) -> anyhow::Result<u8> {
     let text = match (cleared, told) {
         (0, 0) => "no limit in force, and no run waits".to_owned(),
         (_, 0) => "cleared".to_owned(),
-        (_, count) => format!("cleared; notified: {}", counted(count, "unfinished run")),
+        (_, count) => format!("cleared; {} will ask again", counted(count, "unfinished run")),
     };
     println!("{what}: {text}");
     Ok(0)

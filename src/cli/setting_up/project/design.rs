@@ -16,7 +16,7 @@ use loop_core::documents::task_kind::{KINDS, kind_named, kind_of};
 pub(crate) struct DesignFlags {
     /// What to build, in a sentence or more
     text: String,
-    /// The type of the task (default: guessed from the text)
+    /// The type of the task, such as feature or bug-fix (default: guessed from the text)
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 }

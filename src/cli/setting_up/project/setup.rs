@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct SetupFlags {
     /// The workflow to start from: tdd, engineering, plan or ralph (default: guessed from the project)
     preset: Option<String>,
-    /// Copy the whole preset with its prompts, to change anything
+    /// Copy the whole preset with its prompts, so that all of it can be changed
     #[arg(long)]
     full: bool,
     /// The agent to call
