@@ -7,7 +7,7 @@ pub(super) const DEMO: &str = r#"Examples:
 pub(super) const SETUP: &str = r#"Examples:
   loop setup                   asks three things on a terminal; Enter takes what was found
   loop setup tdd --yes         asks nothing
-  loop setup ralph --full      the whole preset with its prompts, to change anything"#;
+  loop setup ralph --full      the whole preset with its prompts"#;
 pub(super) const CHECK: &str = r#"Examples:
   loop check                   the workflow of this project
   loop check my.toml           any file

@@ -10,7 +10,7 @@ pub(super) fn count(text: &str) -> Result<u32, String> {
 
 /// The number of an event or a call.
 pub(super) fn number(text: &str) -> Result<i64, String> {
-    whole(text).and_then(|it| i64::try_from(it).map_err(|_| "there are not that many".to_owned()))
+    whole(text).and_then(|it| i64::try_from(it).map_err(|_| "write a smaller number".to_owned()))
 }
 
 /// The same for what is counted in millions.
@@ -49,7 +49,7 @@ pub(super) fn dollars(text: &str) -> Result<f64, String> {
 
 /// Words that must say something.
 pub(super) fn name(text: &str) -> Result<String, String> {
-    if text.trim().is_empty() { Err("it is empty".to_owned()) } else { Ok(text.to_owned()) }
+    if text.trim().is_empty() { Err("it must not be empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
 /// A pattern for paths.

@@ -79,7 +79,7 @@ impl Cause {
     pub(super) fn words(&self, text: &str) -> String {
         match self {
             Cause::FullDisk => format!("the disk is full: {text}"),
-            Cause::FailingDisk => format!("the disk fails: {text}"),
+            Cause::FailingDisk => format!("the disk reports errors: {text}"),
             Cause::FewFiles => {
                 let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
                 let most = most.map_or(String::new(), |it| format!(" ({it})"));
@@ -98,7 +98,9 @@ impl Cause {
     pub(super) fn step(&self) -> NextStep {
         match self {
             Cause::FullDisk => NextStep::by_hand("free some disk space, then loop run"),
-            Cause::FailingDisk => NextStep::by_hand("dmesg may say why; when the disk works again, loop run"),
+            Cause::FailingDisk => {
+                NextStep::by_hand("dmesg may say why; loop run continues once the disk works")
+            }
             Cause::FewFiles => "ulimit -n 1024 && loop run".into(),
             Cause::NoRepository | Cause::DamagedRepository => {
                 NextStep::by_hand("restore its .git, then loop run")
@@ -112,7 +114,7 @@ impl Cause {
             }
             Cause::ReadOnlyDisk => NextStep::by_hand("mount the disk for writing, then loop run"),
             Cause::DamagedIndex => {
-                NextStep::by_hand("make it anew with rm .git/index && git reset, then loop run")
+                NextStep::by_hand("rebuild it with rm .git/index && git reset, then loop run")
             }
             Cause::NotWritable(path) => {
                 let path = &within_home(path);

@@ -111,8 +111,8 @@ fn a_failing_disk_is_not_called_full() {
         (text, next.expect("a step").lines().join("\n"))
     };
     let (text, next) = told("disk I/O error");
-    assert!(text.starts_with("the disk fails: "), "{text}");
-    assert_eq!(next, "help: dmesg may say why; when the disk works again, loop run");
+    assert!(text.starts_with("the disk reports errors: "), "{text}");
+    assert_eq!(next, "help: dmesg may say why; loop run continues once the disk works");
     let (text, next) = told("No space left on device");
     assert!(text.starts_with("the disk is full: "), "{text}");
     assert_eq!(next, "help: free some disk space, then loop run");

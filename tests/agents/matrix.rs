@@ -71,7 +71,7 @@ fn empty(cli: &'static str) {
     }
     let lab = lab(cli, &json!({"turns": [{"times": -1}]}), "");
     let log = lab.next();
-    assert!(log.contains("answered with nothing: no text, and no tool was used"), "{cli}: {log}");
+    assert!(log.contains("returned nothing: no text and no tool calls"), "{cli}: {log}");
     assert_ne!(lab.status()["status"], "completed");
 }
 

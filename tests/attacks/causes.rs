@@ -176,7 +176,7 @@ fn g07_a_repository_that_git_cannot_use_is_named_with_what_mends_it() {
          if [ \"$LOOP_CALL\" = 2 ]; then echo damaged > .git/index; fi"
     ));
     let cause = "the index of the repository is damaged";
-    names(&scene.act(&words(&agent)), cause, "make it anew with rm .git/index && git reset, then loop run");
+    names(&scene.act(&words(&agent)), cause, "rebuild it with rm .git/index && git reset, then loop run");
     scene.act(&["status"]).exits(0);
     scene.script("rm .git/index && git reset -q").exits(0);
     goes_on(&scene, &agent, &[1, 2, 3]);

@@ -107,7 +107,7 @@ fn a_review_that_needs_another_model_is_asked_about() {
     sandbox.commit("a workflow");
     run(&sandbox, &["check"]).exits(0).says("it ends or asks a person");
     let done = run(&sandbox, &["run", "it", "--unverified"]).exits(4);
-    let why = "REVIEW has to ask another model than BUILD: the model that BUILD ran with is unknown";
+    let why = "REVIEW must use another model than BUILD: the model that BUILD ran with is unknown";
     assert!(done.err.contains(why) && done.err.contains("model NAME"), "{}", done.err);
     assert_eq!(sandbox.notes("args").len(), 1, "nobody reviewed");
     run(&sandbox, &["answer", "model", "haiku"]).exits(0);

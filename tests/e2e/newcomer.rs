@@ -289,7 +289,7 @@ fn an_answer_that_nobody_has_taken_is_shown_and_can_be_changed() {
     sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f none"]).exits(4);
     sandbox.run(&["answer", "reset"]).exits(0).says("saved; continue with: loop run");
     let status = sandbox.run(&["status"]).exits(0).out;
-    assert!(status.contains("  question 1  answered: reset; the next loop run takes it\n"), "{status}");
+    assert!(status.contains("  question 1  answered: reset; loop run applies it\n"), "{status}");
     assert!(status.ends_with("next: loop run\n"), "{status}");
     assert_eq!(sandbox.status()["question"]["answered"], "reset");
     sandbox.run(&["answer"]).exits(0).says("question 1 is answered: reset; continue with: loop run");

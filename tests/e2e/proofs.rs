@@ -71,7 +71,7 @@ fn g21_a_fix_is_proven_said_and_found_again() {
     assert!(events.contains("\"expected_s\": Number("), "an estimate precedes the other steps: {events}");
     assert!(
         done.err
-            .contains("a test that has to fail, in a clean checkout: the check tests reports it as failing"),
+            .contains("a test that must fail, in a clean checkout: the check tests reports it as failing"),
         "{done:?}"
     );
     let status = sandbox.status();

@@ -126,7 +126,7 @@ fn a_check_without_a_command_is_asked_for_with_a_proposal() {
     let asked = project.run("honest", &[]).exits(3);
     let text = said(
         &asked
-            .says("TEST is done but for the check \"tests\"")
+            .says("TEST is done except for the check \"tests\"")
             .says("next: loop answer \"python3 -m unittest -v\""),
     );
     assert!(!text.contains("TEST passed"), "{text}");

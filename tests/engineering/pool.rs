@@ -452,7 +452,7 @@ fn a_pool_without_a_terminal_is_found_and_paused_by_its_pid() {
     let agent = domain.agent("honest");
     let words = ["run", "--jobs", "2", "--detach", "--agent-cmd", &agent];
     let started = domain.sandbox.run(&words).exits(0).says("next: loop status").says("messages: ");
-    let pid = started.out.lines().find_map(|it| it.strip_prefix("to pause all of it: kill -INT "));
+    let pid = started.out.lines().find_map(|it| it.strip_prefix("to pause it: kill -INT "));
     let pid: i32 = pid.and_then(|it| it.trim().parse().ok()).expect("a pid");
     domain.hear();
     domain.hear();

@@ -281,8 +281,8 @@ fn requirements_that_an_agent_takes_out_of_the_roadmap_are_told_and_stay() {
     project.run(&script, &[]).exits(0);
     let warnings = project.status()["warnings"].to_string();
     for says in [
-        "taken out of the roadmap or its plans since the run began: AUTH-02 (Accounts end), SC-2 (People can log out)",
-        "added to the roadmap since the run began, and no part of this run: It is fast",
+        "removed from the roadmap or its plans since the run began: AUTH-02 (Accounts end), SC-2 (People can log out)",
+        "added to the roadmap since the run began and not part of this run: It is fast",
     ] {
         assert_eq!(warnings.matches(says).count(), 1, "{says}: {warnings}");
     }

@@ -154,11 +154,7 @@ fn running_alone_in_the_file_of_a_capped_run_continues_it() {
     project.run(HONEST, &["--max", "4"]).exits(6);
     let edited = project.loop_state().replace("Status: max_reached", "Status: running");
     project.sandbox.write(".planning/LOOP-STATE.md", edited);
-    project
-        .sandbox
-        .run(&["status"])
-        .exits(0)
-        .says("LOOP-STATE.md says running; the next loop run takes that");
+    project.sandbox.run(&["status"]).exits(0).says("LOOP-STATE.md says running; loop run applies it");
     project.run(HONEST, &[]).exits(0);
     assert!(project.loop_state().contains("Iteration: 7\nMax iterations: 8\n"), "{}", project.loop_state());
 }

@@ -197,7 +197,9 @@ fn the_last_turn_counts_and_the_limit_lets_go() {
     assert!(sandbox.stop("one", false, "working").is_some());
     sandbox.write("b.txt", "1");
     assert_eq!(sandbox.stop("one", true, "working"), None);
-    assert_eq!(sandbox.state_file()["status"], "max_iterations");
+    let file = sandbox.state_file();
+    assert_eq!(file["status"], "max_iterations");
+    assert!(!file["prompt"].as_str().expect("a prompt").contains("of at most"), "{file}");
     assert_eq!(sandbox.run(&["run", "--max", "3"]).code, 0);
     assert!(sandbox.stop("one", false, "go on").is_some());
     sandbox.fulfil();

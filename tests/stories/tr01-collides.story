@@ -38,7 +38,7 @@ VALIDATE  says done tests 1/1 x4
 DOCUMENT  says done tests 1/1
 REVIEW    says done tests 1/1 x2
 SHIP      says done x2
-expect halted "sent back 3 times without an end of it: lib.sh again"
+expect halted "sent back 3 times for nothing: lib.sh again"
 expect exit 4
 person answers resume
 expect waiting "the pull request is not merged"

@@ -27,6 +27,8 @@ pub fn running_line(workflow: &Workflow, event: &Event) -> Option<String> {
             };
             Some(format!("proof finished: {found}"))
         }
+        // The question that was answered says why.
+        Event::Skipped { why: _ } => Some("phase skipped by a person".to_owned()),
         other => line(workflow, other),
     }
 }
@@ -288,7 +290,7 @@ fn step_line(taken: &StepTaken) -> Option<String> {
         ProofStep::Clean => "the result",
         ProofStep::Overlay => "the result with the tests from before the run",
         ProofStep::OldCode => "the code from before the run with the new tests",
-        ProofStep::Canary => "a test that has to fail",
+        ProofStep::Canary => "a test that must fail",
     };
     let found = if taken.found.is_empty() { String::new() } else { format!(": {}", taken.found) };
     let more = taken.expected_s.filter(|it| 1.0 <= *it).map(|it| format!("; about {it:.0} s more"));
@@ -371,7 +373,10 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
     };
     match &judgement.verdict {
         Verdict::Leave if judgement.lacks.is_some() => {
-            format!("{phase}is done but for the check \"{}\"", judgement.lacks.as_deref().unwrap_or_default())
+            format!(
+                "{phase}is done except for the check \"{}\"",
+                judgement.lacks.as_deref().unwrap_or_default()
+            )
         }
         Verdict::Leave => {
             let why = match judgement.why.as_slice() {
@@ -387,7 +392,7 @@ fn judged(workflow: &Workflow, judgement: &Judgement) -> String {
         Verdict::Fail => format!("not done{why}"),
         Verdict::Reject => format!("{phase}rejected the work{why}"),
         Verdict::Stuck(reason) => format!("{phase}is stuck: {reason}"),
-        Verdict::Checkpoint(CheckpointKind::Merge) => format!("{phase}is done but for the merge"),
+        Verdict::Checkpoint(CheckpointKind::Merge) => format!("{phase}is done except for the merge"),
         Verdict::Checkpoint(kind) => format!("a person is needed ({kind})"),
     }
 }

@@ -202,7 +202,7 @@ facts! {
         "like `tree_clean`, without the files of `[items] bookkeeping` and what the checks leave behind",
         state("all work is committed", "there is uncommitted work");
     CriteriaCount "criteria_count" Number Opening Now Never false NO,
-        "boxes below headings that say \"criteria\" in the input",
+        "checkboxes in the input, below headings that contain \"criteria\"",
         number("acceptance criteria", "the input has no acceptance criteria");
     CriteriaOpen "criteria_open" Number World Now Never false count(0, 2),
         "those of them that are not ticked",

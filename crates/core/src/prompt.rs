@@ -90,7 +90,8 @@ fn fill(
         role => &phase.role,
         iteration => call.iteration,
         run_iteration => state.iterations_numbered() + 1,
-        max => state.iterations_limit(workflow),
+        // A run that has used them all is continued with a higher limit, which is not known yet.
+        max => state.iterations_limit(workflow).filter(|most| state.iterations_counted < *most),
         input => state.opening.document(),
         input_title => &state.opening.beginning.title,
         promise => &state.opening.promise,

@@ -42,7 +42,7 @@ pub(crate) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
             ),
             Station::Working(_) => {
                 let next = hint::pasteable(&told.next.replacen("loop wait", "loop resume", 1));
-                tell(context, &format!("the session may stop at its next stop; continue with: {next}"));
+                tell(context, &format!("the session may end at its next stop; continue with: {next}"));
             }
             _ => tell_ended(context, &told, Status::of(&told.state)),
         },

@@ -25,10 +25,10 @@ pub(crate) struct LogFlags {
     /// what its tools answer)
     #[arg(short, long)]
     follow: bool,
-    /// Only the last lines, this many
+    /// Only the last N lines
     #[arg(short = 'n', long, value_name = "N", value_parser = values::count)]
     lines: Option<u32>,
-    /// Only what happened since then: a time such as 2026-11-18T09:30:00Z, or how long ago, such as 10m
+    /// Only events since then: a time such as 2026-11-18T09:30:00Z, or how long ago, such as 10m
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<Timestamp>,
 }

@@ -26,7 +26,7 @@ pub(crate) struct RunsFlags {
     /// Delete runs that are completed or cancelled, with their transcripts and snapshots
     #[arg(long)]
     prune: bool,
-    /// Only runs last touched longer ago than this, such as 12h or 30d
+    /// Only runs that have not changed for this long, such as 12h or 30d
     #[arg(long, value_name = "LENGTH", requires = "prune", value_parser = age)]
     older_than: Option<u64>,
     /// Delete the oldest first, until the run folders together are below this size, such as 500M or 2G
@@ -198,7 +198,7 @@ fn prune(context: &Context, home: &Home, flags: &RunsFlags) -> anyhow::Result<u8
         let is_closed = load(home, row).is_ok_and(|(_, state)| Status::of(&state).is_closed());
         if !is_closed {
             let id = &row.id[..8];
-            eprintln!("run {id} was kept: by its journal it is not finished; loop verify --run {id}");
+            eprintln!("run {id} was kept: its journal says that it is not finished; loop verify --run {id}");
             kept += 1;
             continue;
         }

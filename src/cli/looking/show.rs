@@ -256,8 +256,8 @@ fn show_gone(folder: &Path, stem: &str) {
     let gone = trim_logs::gone(folder).filter(|_| !folder.join(format!("{stem}.out")).exists());
     if let Some(gone) = gone {
         println!(
-            "the files of this call were removed to bound the run's folder, with those of {} in all ({}); the \
-             journal keeps what it came to",
+            "the files of this call were removed to limit the size of the run's folder, as were those of {} in \
+             all ({}); the journal still has its result",
             counted(gone.calls, "call"),
             bytes(gone.bytes)
         );
@@ -291,7 +291,7 @@ fn diff(place: &Path, told: &CallRecord) -> anyhow::Result<String> {
         if git.run(["cat-file", "-e", &format!("{tree}^{{tree}}")]).is_err() {
             return Err(Refusal::usage(
                 format!(
-                    "the tree {when} call {number} ({tree}) is not in the repository any more: git deletes objects that no ref holds; \
+                    "the tree {when} call {number} ({tree}) is not in the repository any more: git deletes objects that no ref points to; \
                      loop restore lists the snapshots"
                 ),
                 "loop restore",

@@ -162,7 +162,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         }
         None => {
             if is_left {
-                let _ = writeln!(out, "  driven by   nobody; {NO_CONTROLLER}");
+                let _ = writeln!(out, "  driven by   nobody");
             }
             let _ = writeln!(out, "next: {}", next_step(home, row, workflow, state));
         }
@@ -200,10 +200,7 @@ fn work(workflow: &Workflow, state: &State) -> String {
 fn question_lines(workflow: &Workflow, state: &State, given: Option<&Answer>) -> String {
     let Some(question) = state.question() else { return String::new() };
     if let Some(given) = given {
-        return format!(
-            "  question {}  answered: {}; the next loop run takes it\n",
-            question.id, given.choice
-        );
+        return format!("  question {}  answered: {}; loop run applies it\n", question.id, given.choice);
     }
     let text = QuestionText::of(workflow, state, question);
     let has_banner = workflow.mirror.format == Some(MirrorFormat::PrpSession);

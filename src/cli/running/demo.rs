@@ -71,7 +71,7 @@ const PIECES: [Piece; 4] = [
             ("domain-memory/demo/config.json", NO_TARGET),
             ("tests.sh", COUNTING),
         ],
-        moral: "The first review gave no verdict; so it was asked for again, and only then was the work merged.",
+        moral: "The first review gave no verdict, so it was asked for again; only then was the work merged.",
         own: "loop queue add \"NAME OF A SYSTEM\", then loop run sys-001",
     },
 ];

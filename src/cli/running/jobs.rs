@@ -56,7 +56,7 @@ fn detach(context: &Context, flags: &RunFlags, jobs: u32) -> anyhow::Result<u8> 
         }
         Started::Owns(pid) => {
             println!("building the queue in the background, {jobs} at once, pid {pid}");
-            println!("to pause all of it: kill -INT {pid}");
+            println!("to pause it: kill -INT {pid}");
             let log = desk::pool_log(&context.caller, flags.domain.as_deref())?;
             println!("messages: {}", sanitise(&log.display().to_string()));
             println!("{}", hint::next("loop status"));

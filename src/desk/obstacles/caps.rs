@@ -66,8 +66,8 @@ pub(crate) fn kept_between_calls(workflow: &Workflow) -> Option<String> {
     };
     (is_capped && is_late).then(|| {
         format!(
-            "{} does not tell what a call uses while it works: budgets are looked at between calls, and one \
-             call is bounded by its timeout of {}{turns}",
+            "{} does not report what a call uses while it runs: budgets are checked between calls, and a \
+             single call is limited by its timeout of {}{turns}",
             row.name,
             length(workflow.agent.timeout)
         )

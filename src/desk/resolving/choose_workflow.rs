@@ -70,7 +70,10 @@ pub(crate) fn read(
 pub(crate) fn overrides(caller: &Caller, request: &RunRequest) -> anyhow::Result<Overrides> {
     let agent_args = request.agent_cmd.as_deref().map(split_words::split).transpose();
     let mut agent_args = agent_args.map_err(|why| {
-        Refusal::usage(format!("--agent-cmd: {why}"), NextStep::by_hand("quote it as one argument"))
+        Refusal::usage(
+            format!("--agent-cmd: {why}"),
+            NextStep::by_hand("write it in quotes, as --agent-cmd \"./agent.sh --fast\""),
+        )
     })?;
     // Agents run at the top of the tree; the user means the program that lies where they are.
     if let Some(program) = agent_args.as_mut().and_then(|it| it.first_mut())

@@ -8,7 +8,7 @@ use crate::measure::checks::child_environment::child_environment;
 use crate::measure::counts::TestCounts;
 use crate::tree::tree_status::TreeStatus;
 use loop_base::time::length;
-use loop_core::engine::{CheckOutcome, CheckResult, Tests, known_red};
+use loop_core::engine::{CheckOutcome, CheckResult, NO_TESTS_RAN, Tests, known_red};
 use loop_core::workflow::model::{Check, Millis};
 use loop_store::run::Run;
 use loop_supervise::RUN_MARK;
@@ -181,7 +181,7 @@ pub(crate) fn judged(check: &Check, code: Option<i32>, tests: Option<&Tests>) ->
     match tests {
         None if check.must_count => CheckOutcome::Failed("no test summary could be read".to_owned()),
         Some(tests) if tests.passing + tests.failing == 0 && check.must_count => {
-            CheckOutcome::Failed("0 tests ran".to_owned())
+            CheckOutcome::Failed(NO_TESTS_RAN.to_owned())
         }
         Some(tests) if 0 < tests.failing => {
             CheckOutcome::Failed(format!("{} of {} tests fail", tests.failing, tests.total))

@@ -25,7 +25,7 @@ fn a_call_of_unknown_cost_counts_as_call_usd() {
     let words = ["run", "a bridge", "--agent-cmd", &agent, "--unverified", "--budget", "1"];
     let done = till.sandbox.run(&words).exits(5);
     assert!(done.err.contains("2 calls of unknown cost, taken as $1.00"), "{}", done.err);
-    assert!(done.err.contains("does not tell what a call uses while it works"), "{}", done.err);
+    assert!(done.err.contains("does not report what a call uses while it runs"), "{}", done.err);
     assert!(done.err.contains("next: loop run --budget 2.00"), "{}", done.err);
     assert_eq!(till.sandbox.status()["calls_total"], 2);
 }

@@ -70,7 +70,7 @@ fn limited(row: &AgentRow, limit: Limit, quoted: &str) -> String {
                 "the model refused the task{quoted}; say it differently with loop guide TEXT, or use another model"
             )
         }
-        Limit::Empty => format!("{} answered with nothing: no text, and no tool was used", row.name),
+        Limit::Empty => format!("{} returned nothing: no text and no tool calls", row.name),
         Limit::Unreachable => {
             format!("the provider could not be reached{quoted}")
         }

@@ -24,8 +24,8 @@ pub use journal::effect::{Call, Effect, IMPORTED_EPOCH, OtherModel, Step};
 pub use journal::event::Event;
 pub use journal::hold::{Hold, HoldKind, Outcome, Wait};
 pub use journal::measured::evidence::{
-    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, RefusedPlan, TargetMove,
-    Tests, Uncommitted,
+    Baseline, CheckOutcome, CheckResult, Evidence, Facts, FileCounts, FilesChanged, NO_TESTS_RAN,
+    RefusedPlan, TargetMove, Tests, Uncommitted,
 };
 pub use journal::measured::judgement::{Failure, Judgement, Verdict};
 pub use journal::measured::metric::{Metric, Source};

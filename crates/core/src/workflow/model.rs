@@ -307,7 +307,7 @@ pub struct Retries {
     pub at_most: u32,
     pub same_error: u32,
     pub total: u32,
-    /// The skill that looks at a failure before the next try.
+    /// The skill that diagnoses a failure before the next try.
     pub with: Option<String>,
     /// A different error starts the count again.
     pub reset_on_different: bool,

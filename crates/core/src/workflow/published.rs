@@ -46,8 +46,8 @@ fn the_reference_is_the_language() {
         page is generated from the definitions that the parser uses.\n\n\
         Later wins: preset, then `$XDG_CONFIG_HOME/loop/config.toml` (`[agent]`, `[limits]` and `[notify]` only), then \
         the project's file, then the environment, then flags. Tables merge key by key, phases by `name`, lists are \
-        replaced as a whole. `loop check` says everything that is wrong at once, and after how many agent calls the \
-        workflow ends at most.\n\n\
+        replaced as a whole. `loop check` reports every mistake at once, and the most agent calls that the workflow \
+        can make.\n\n\
         An editor that knows JSON Schema can help while you write: `loop check --schema > workflow.schema.json`, and \
         as the first line of the file `#:schema ./workflow.schema.json`.\n"
         .to_owned();

@@ -189,7 +189,7 @@ fn walk(connection: &Connection, run: &str, key: i64) -> Result<Walked, StoreErr
         return if head.seq == 0 { Ok(Ok(head)) } else { broken(head.seq, MISSING) };
     };
     if seq > head.seq {
-        return broken(head.seq + 1, "it is missing, the snapshot knows of it");
+        return broken(head.seq + 1, "it is missing, although the snapshot includes it");
     }
     if seq == head.seq && hash != head.hash {
         return broken(seq, "the snapshot belongs to another event");

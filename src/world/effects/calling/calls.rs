@@ -236,7 +236,9 @@ impl Host<'_> {
                     ending = true;
                     self.money.cut_off = None;
                     if let Some(onlooker) = &mut self.onlooker {
-                        onlooker(&Observed::Note("asked to end, 10 s at most; once more ends it at once"));
+                        onlooker(&Observed::Note(
+                            "asked to end within 10 s; the same signal again ends it at once",
+                        ));
                     }
                 }
                 WaitResult::Now { impatient: true } => keeper.interrupt(Force::Hard)?,

@@ -21,7 +21,7 @@ impl Host<'_> {
         let is_itself = merge.commit == proven;
         let is_same = is_itself || merge.from == plan.base && merge.tree == tree_of(git, &proven)?;
         if is_same && run.state.is_proven() {
-            return Ok(Judged::Holds("it is the tree that was proven, so nothing runs again".to_owned()));
+            return Ok(Judged::Holds("it is identical to the tree that was proven".to_owned()));
         }
         if is_proven(run) {
             return self.judge(run, git, merge);

@@ -90,7 +90,7 @@ impl Allowance {
             return Some(format!("the budget of {most} tokens is used up by this call ({used} so far)"));
         }
         let most = self.turns.filter(|most| *most < turns)?;
-        Some(format!("it took more than {}, as call_turns says", counted(most, "turn")))
+        Some(format!("it took more than {}, the limit of call_turns", counted(most, "turn")))
     }
 
     /// Says that the run's time is used up, where that is why a call ended after `ms`.

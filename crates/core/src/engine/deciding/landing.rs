@@ -58,8 +58,7 @@ pub(super) fn land(workflow: &Workflow, phase: &Phase, state: &State, now: Times
         }
         Some(Landing::Collides { why }) => {
             let times = counted(state.landing_returns, "time");
-            let text =
-                format!("{name}: not merged, and sent back {times} without an end of it: {}", why.join("; "));
+            let text = format!("{name}: not merged, and sent back {times} for nothing: {}", why.join("; "));
             ask(state, QuestionKind::Blocked, text, None)
         }
     }

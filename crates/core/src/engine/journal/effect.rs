@@ -130,6 +130,6 @@ pub enum Step {
     /// The phase's own prompt.
     Main,
     Skill(String),
-    /// The skill that looks at a failure before the next try.
+    /// The skill that diagnoses a failure before the next try.
     Fix(String),
 }

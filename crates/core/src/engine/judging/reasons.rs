@@ -10,7 +10,9 @@ use super::metrics::{broken_checks, failing_checks, keeping_checks, known_red};
 use super::report_words::{done_words, no_report_words};
 use crate::build_output::ignore_line;
 use crate::engine::journal::calls::ending::Ending;
-use crate::engine::journal::measured::evidence::{CheckOutcome, CheckResult, Tests, Uncommitted};
+use crate::engine::journal::measured::evidence::{
+    CheckOutcome, CheckResult, NO_TESTS_RAN, Tests, Uncommitted,
+};
 use crate::engine::state::run_state::State;
 use crate::facts::{FactName, FactWords, Supplier};
 use crate::workflow::condition::{Missing, MissingBound, Must};
@@ -346,7 +348,9 @@ pub(crate) fn check_words(result: &CheckResult, before: Option<&Tests>) -> Strin
     let CheckOutcome::Failed(why) = &result.outcome else { return format!("{}: passes", result.name) };
     let name = &result.name;
     let Some(tests) = result.counts.as_ref().filter(|it| 0 < it.failing) else {
-        return format!("{name}: {why}{}", last_words(result));
+        // Where no test ran, the last line says that nothing failed.
+        let last = if why == NO_TESTS_RAN { String::new() } else { last_words(result) };
+        return format!("{name}: {why}{last}");
     };
     let old = before.map_or(0, |it| known_red(tests, it));
     let was_red = |id: &String| before.is_some_and(|it| it.failed.contains(id));
@@ -417,7 +421,7 @@ fn uncommitted_words(uncommitted: &Uncommitted) -> String {
 #[cfg(test)]
 mod tests {
     use super::check_words;
-    use crate::engine::{CheckOutcome, CheckResult, Tests};
+    use crate::engine::{CheckOutcome, CheckResult, NO_TESTS_RAN, Tests};
 
     fn failed(total: u32, ids: &[&str], failing: u32) -> CheckResult {
         let failed = ids.iter().map(|it| (*it).to_owned()).collect();
@@ -434,6 +438,9 @@ mod tests {
         assert_eq!(words(&[], 2), "tests: 2 of 9 failed");
         let ended = CheckResult::plain("build", CheckOutcome::Failed("exit 101".to_owned()));
         assert_eq!(check_words(&ended, None), "build: exit 101");
+        let none = CheckOutcome::Failed(NO_TESTS_RAN.to_owned());
+        let none = CheckResult { outcome: none, excerpt: "OK".to_owned(), ..failed(0, &[], 0) };
+        assert_eq!(check_words(&none, None), "tests: 0 tests ran");
         let said = |text: &str| CheckResult { excerpt: text.to_owned(), ..ended.clone() };
         let said = |text: &str| check_words(&said(text), None);
         assert_eq!(said("checking\nno module named pytest\n\n"), "build: exit 101: no module named pytest");

@@ -150,7 +150,7 @@ pub struct Reject {
     pub at_most: u32,
     pub then: RejectThen,
     pub back: Back,
-    /// The reason that is shown when it went back too often.
+    /// The reason that is shown when it has gone back too often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

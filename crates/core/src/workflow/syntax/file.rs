@@ -40,7 +40,7 @@ section! {
         limits: LimitsFile,
         /// Commands that are run to measure the work, by name.
         checks: Named<CheckFile>,
-        /// Booleans over the run's changes, by name.
+        /// Booleans about the run's changes, by name.
         facts: Named<FactFile>,
         /// What a group of phases is repeated for.
         items: ItemsFile,
@@ -58,7 +58,7 @@ section! {
         finish: FinishFile,
         /// How the work of a system is merged.
         merge: MergeFile,
-        /// What must be shown before the work of a system is merged, beside its items, proof and gates.
+        /// What must be shown before the work of a system is merged, besides its items, proof and gates.
         complete: Vec<At<CompleteFile>>,
         /// How the work is proven before the run is completed.
         proof: ProofFile,
@@ -92,7 +92,7 @@ section! {
         /// The text is fixed when the run opens; ticking a checkbox is the only edit allowed. Off by
         /// default.
         lock: bool,
-        /// A broken lock halts the run. Off by default: it is a warning.
+        /// A change of the locked text halts the run. Off by default: it is a warning.
         halt_on_edit: bool,
     }
 }
@@ -236,7 +236,7 @@ section! {
 }
 
 section! {
-    /// A boolean over the run's changes: one of `path` and `diff`.
+    /// A boolean about the run's changes: one of `path` and `diff`.
     FactFile "[facts.NAME]" {
         /// True when a changed path matches this glob, or one of these.
         path: Texts,
@@ -327,17 +327,17 @@ section! {
 section! {
     /// How failures are retried.
     RetriesFile "[retries]" {
-        /// Tries after one failure. By default 3.
+        /// How often one failure is retried. By default 3.
         at_most: u32,
-        /// The same error this often in a row halts. By default 3.
+        /// The run halts when the same error occurs this often in a row. By default 3.
         same_error: u32,
-        /// Failures of the whole run. By default 10.
+        /// Failures that the whole run may have. By default 10.
         total: u32,
-        /// The skill that looks at a failure before the next try.
+        /// The skill that diagnoses a failure before the next try.
         with: String,
         /// A different error starts the count again. On by default.
         reset_on_different: bool,
-        /// Classes of errors that are never tried again.
+        /// Classes of errors that are never retried.
         never: Vec<At<ErrorClass>>,
         /// Classes of errors that go away with time, and how long to wait for them.
         backoff: Named<BackoffFile>,
@@ -345,7 +345,7 @@ section! {
 }
 
 section! {
-    /// Waits between tries: each twice the one before.
+    /// Waits between tries, each twice as long as the one before.
     BackoffFile "backoff" {
         /// The first wait. By default 1s.
         first: Length,
@@ -420,9 +420,9 @@ section! {
         env: Vec<At<String>>,
         /// Whether checks in a clean checkout may use the network. On by default.
         network: bool,
-        /// The phase before whose end the proof is taken. By default the last.
+        /// The proof is taken before this phase ends. By default the last.
         at: String,
-        /// The phase that a finding goes back to, once. By default the first.
+        /// The phase that the run goes back to, once, when the proof finds something. By default the first.
         go: String,
         /// Tells the agent once when nothing measures its work. Off by default.
         feedback: bool,

@@ -39,14 +39,14 @@ section! {
         /// How the agent reports: `prp-status`, `exit-signal`, `promise`, `json`, `none`, or
         /// `{ frontmatter = "GLOB" }`.
         report: Protocol,
-        /// What the agent must say to leave: a word or a list of words of its report, `own` (the
+        /// What the agent must say to end the phase: a word or a list of words of its report, `own` (the
         /// default) or `none`.
         signal: Signal,
         /// The checks that are run after each iteration.
         checks: Vec<At<String>>,
         /// `failing`: failing tests are expected here and are not an error. By default `passing`.
         expect: Expect,
-        /// The condition for leaving. Without it: all skills done and `checks_failing == 0`.
+        /// The condition for ending the phase. Without it: all skills done and `checks_failing == 0`.
         exit: Condition,
         /// Metrics that show progress. By default up `commits_made`, `files_changed` and
         /// `tests_passing`, down `tests_failing` and `checks_failing`.
@@ -54,9 +54,9 @@ section! {
         /// When a phase without progress is stopped. By default after 3 iterations without progress or 5
         /// with the same error, never where `[retries]` applies.
         breaker: BreakerFile,
-        /// Its share of the work, for the progress shown. By default the mean of the others'.
+        /// Its share of the progress shown. By default the mean of the other phases.
         weight: u32,
-        /// The name of the items that it runs once for. Phases that share it stand together.
+        /// The name of the items that it is repeated for. Phases with the same name follow one another.
         each: String,
         /// Gates at its end: names, or `{ name = "NAME", when = "CONDITION" }`.
         gates: Vec<At<GateEntry>>,
@@ -74,7 +74,7 @@ section! {
         iterations: u32,
         /// `tree` (the default: checks run in place) or `clean` (in a fresh checkout).
         proof: PhaseProof,
-        /// Checks that must have a command before it is left; a person is asked for a missing one.
+        /// Checks that must have a command before it ends; a person is asked for a missing one.
         require: Vec<At<String>>,
     }
 }
@@ -118,7 +118,7 @@ section! {
         then: RejectThen,
         /// `full` (the default) repeats the phases in between, `direct` returns as soon as `go` has passed.
         back: Back,
-        /// The reason that is shown when it went back too often.
+        /// The reason that is shown when it has gone back too often.
         reason: String,
     }
 }

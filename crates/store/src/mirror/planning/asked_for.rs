@@ -36,7 +36,7 @@ pub(super) fn differences(place: &Path, workflow: &Workflow, state: &State) -> V
     let mut told = Vec::new();
     if !gone.is_empty() {
         told.push(format!(
-            "taken out of the roadmap or its plans since the run began: {}; the rows stay, and each is to be shown or waived",
+            "removed from the roadmap or its plans since the run began: {}; their rows stay and must be shown or waived",
             gone.join(", ")
         ));
     }
@@ -48,7 +48,7 @@ pub(super) fn differences(place: &Path, workflow: &Workflow, state: &State) -> V
     if !added.is_empty() {
         let added: Vec<&str> = added.into_iter().map(String::as_str).collect();
         told.push(format!(
-            "added to the roadmap since the run began, and no part of this run: {}; loop run {} --fresh takes it up",
+            "added to the roadmap since the run began and not part of this run: {}; loop run {} --fresh includes it",
             added.join(", "),
             state.opening.input
         ));

@@ -45,7 +45,7 @@ pub fn read(text: &str) -> Result<ImportedPlanning, String> {
         Some(value) => match value.parse::<u32>() {
             Ok(count) if count <= ITERATIONS_MOST => Ok(count),
             Ok(_) | Err(_) => {
-                Err(format!("{name} is {value:?}, no whole number from 0 to {ITERATIONS_MOST}"))
+                Err(format!("{name} is {value:?}, not a whole number from 0 to {ITERATIONS_MOST}"))
             }
         },
     };
@@ -56,7 +56,7 @@ pub fn read(text: &str) -> Result<ImportedPlanning, String> {
     let status = field("Status").ok_or("Status is missing")?;
     let reason = || field("Stuck reason").filter(|it| !it.is_empty()).unwrap_or("stuck").to_owned();
     let status = LoopStatus::named(status).ok_or_else(|| {
-        format!("Status is {status:?}, none of {}", LoopStatus::ALL.map(LoopStatus::word).join(", "))
+        format!("Status is {status:?}, not one of {}", LoopStatus::ALL.map(LoopStatus::word).join(", "))
     })?;
     let (stuck, is_complete) = match status {
         LoopStatus::Running | LoopStatus::Stopping | LoopStatus::Stopped | LoopStatus::MaxReached => {

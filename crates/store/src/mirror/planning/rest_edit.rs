@@ -52,7 +52,7 @@ impl RestEdit {
     pub fn told(self) -> Option<String> {
         match self {
             RestEdit::Removed => None,
-            RestEdit::Running { .. } => Some(format!("{NAME} says running; the next loop run takes that")),
+            RestEdit::Running { .. } => Some(format!("{NAME} says running; loop run applies it")),
             RestEdit::Changed | RestEdit::Stopping => {
                 Some(format!("{NAME} was changed by somebody else; the next loop run writes it again"))
             }

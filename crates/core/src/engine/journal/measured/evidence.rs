@@ -215,6 +215,9 @@ impl CheckResult {
     }
 }
 
+/// Why a check failed that exited with 0 and ran nothing.
+pub const NO_TESTS_RAN: &str = "0 tests ran";
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckOutcome {

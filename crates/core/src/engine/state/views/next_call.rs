@@ -79,13 +79,13 @@ pub(crate) fn lacks_other_model(
         (Some(was), None) if of.iter().any(|it| is_known(workflow, it)) => {
             format!("{other} ran with {was}, and {} are of the same family", of.join(", "))
         }
-        (Some(was), None) => format!("{other} ran with {was}, and no model is set here that {cli} knows"),
+        (Some(was), None) => format!("{other} ran with {was}, and no model that {cli} knows is set here"),
         (Some(was), Some(asked)) if is_same_family(asked, was) => {
             format!("{other} ran with {was}, and so would {name}")
         }
         (Some(_), Some(_)) => return None,
     };
-    Some(format!("{name} has to ask another model than {other}: {so}; name one: loop answer model NAME"))
+    Some(format!("{name} must use another model than {other}: {so}; choose one: loop answer model NAME"))
 }
 
 /// A person may have named another model in place of one that the agent does not know.
@@ -151,7 +151,7 @@ pub fn alike(workflow: &Workflow) -> Vec<String> {
             let (name, other) = (&phase.name, &workflow.phases[*other_than].name);
             let cli = &workflow.agent.cli;
             Some(format!(
-                "{name} is to ask another model than {other}, and none is set for {cli}: it asks the same one; \
+                "{name} should use another model than {other}, but none is set for {cli}, so it uses the same one; \
                  write model = {{ of = [\"MODEL\", \"MODEL\"], other_than = \"{other}\" }} in its [[phase]]"
             ))
         }
@@ -346,7 +346,7 @@ mod tests {
         let (model, says) = of_qa("codex", None, "");
         assert_eq!((model, says.len()), (None, 1));
         assert!(
-            says[0].starts_with("QA is to ask another model than GREEN, and none is set for codex"),
+            says[0].starts_with("QA should use another model than GREEN, but none is set for codex"),
             "{says:?}"
         );
         assert_eq!(of_qa("codex", Some("gpt-5"), "").0, Some("gpt-5".to_owned()));
