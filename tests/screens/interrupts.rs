@@ -33,7 +33,7 @@ fn while_a_stubborn_agent_works() {
     let (at, _go) = (stage.sandbox.fifo("at"), stage.sandbox.fifo("go"));
     let mut terminal = stage.run(24, 80);
     at.hear();
-    terminal.until("call 1, ").types("\u{3}").until("once more ends it at once").types("\u{3}");
+    terminal.until("call 1, ").types("\u{3}").until("the same signal again ends it at once").types("\u{3}");
     paused(&stage, &mut terminal);
 }
 

@@ -110,8 +110,9 @@ section! {
         delete_branch: bool,
         /// A command that is run once in a worktree that was just made, by `sh -c`.
         prepare: String,
-        /// What becomes of the files of a call that a crash ended: `judge` (the default: they stay, and the
-        /// call is judged by them) or `undo` (kept in a snapshot, put back to the last commit, not counted).
+        /// What happens to the files of a call that a crash ended: `judge` (the default: they stay, and the
+        /// call is judged by them) or `undo` (they are saved in a snapshot, the tree is put back to the last
+        /// commit, and the call does not count).
         lost_call: LostCall,
     }
 }

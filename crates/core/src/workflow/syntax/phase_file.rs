@@ -9,8 +9,8 @@ use crate::workflow::model::{Back, PhaseProof, Protocol, RejectThen, Signal};
 use toml::de::DeValue;
 
 section! {
-    /// A phase. It is left when its exit condition holds and its signal was given, both in the same
-    /// iteration, and its skills, deliverables, checks and gates allow it.
+    /// A phase. It ends when its exit condition is met and its signal given in the same iteration, and its
+    /// skills, deliverables, checks and gates allow it.
     PhaseFile "[[phase]]" {
         /// What it is called: letters, digits, `_` and `-`.
         name: String,
