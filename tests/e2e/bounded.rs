@@ -25,7 +25,7 @@ fn home_a_long_run_keeps_its_last_calls_and_says_what_is_gone() {
     assert!(size < 800_000, "{size} bytes: at most ten calls, those since the last look, and the books");
     assert!(folder.join("call-40.out").exists() && folder.join("call-38.out").exists());
     assert!(!folder.join("call-2.out").exists());
-    sandbox.run(&["show", "2"]).exits(0).says("were removed to bound");
+    sandbox.run(&["show", "2"]).exits(0).says("were removed to limit the size");
     let kept = sandbox.run(&["show", "40"]).exits(0);
     assert!(!kept.out.contains("were removed"), "{}", kept.out);
     sandbox.run(&["verify"]).exits(0);

@@ -187,7 +187,7 @@ fn a_command_reports_a_limit_and_a_person_ends_the_wait() {
     );
     assert!(limits.contains("this project: nothing spent"), "{limits}");
     // Nobody drives it: it is told, and nothing says any more that it waits.
-    sandbox.run(&["limits", "--clear"]).exits(0).says("notified: 1 unfinished run");
+    sandbox.run(&["limits", "--clear"]).exits(0).says("1 unfinished run will ask again");
     sandbox.run(&["limits"]).exits(0).says("no provider limits");
     sandbox.run(&["status"]).exits(0).says("the wait was cleared").says("next: loop run");
     fs::write(sandbox.note("well"), "").expect("a file");
@@ -206,7 +206,7 @@ fn limits_clear_ends_every_wait() {
         within(Duration::from_secs(30), || sandbox.status_if_any()["limits"]["waiting_until"].is_string())
     );
     fs::write(sandbox.note("well"), "").expect("a file");
-    sandbox.run(&["limits", "--clear"]).exits(0).says("notified: 1 unfinished run");
+    sandbox.run(&["limits", "--clear"]).exits(0).says("1 unfinished run will ask again");
     running.wait().exits(0);
 }
 

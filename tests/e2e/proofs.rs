@@ -126,11 +126,11 @@ fn g21_a_deleted_test_is_one_question_with_its_diff_and_a_waiver_answers_it() {
 fn g21_no_attribute_hides_the_diff_of_the_question() {
     let sandbox = project(WRONG, "");
     let agent = sandbox.agent(
-        "sed -i 's/add(1, 1), 2/add(1, 1), 0/' tests/test_calc.py; echo '*.py -diff' > .git/info/attributes
+        "sed -i 's/add(1, 1), 2/add(1, 1), 1 - 1/' tests/test_calc.py; echo '*.py -diff' > .git/info/attributes
         echo 'tests/* -diff' > .gitattributes; git config diff.external true; git add -A; git commit -qm x || :",
     );
     sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(3);
-    let changed = "+        self.assertEqual(add(1, 1), 0)";
+    let changed = "+        self.assertEqual(add(1, 1), 1 - 1)";
     sandbox.run(&["show", "--diff"]).exits(0).says("-        self.assertEqual(add(1, 1), 2)").says(changed);
     sandbox.run(&["show", "1", "--diff"]).exits(0).says(changed);
 }
@@ -139,7 +139,7 @@ fn g21_no_attribute_hides_the_diff_of_the_question() {
 fn g23_a_finding_that_is_waived_by_its_name_closes_the_question() {
     let sandbox = project(WRONG, "");
     let agent = sandbox.agent(
-        "sed -i 's/add(0, 0), 0/add(0, 0), 7/' tests/test_calc.py
+        "sed -i 's/add(0, 0), 0/add(0, 0), 3 + 4/' tests/test_calc.py
         printf 'def add(a, b):\\n    return 7 if a == 0 else 2\\n' > calc.py; git commit -qam x || :",
     );
     sandbox.run(&["run", "fix add", "--agent-cmd", &agent]).exits(3).says("test_zero in tests/test_calc.py");
