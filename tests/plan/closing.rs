@@ -52,7 +52,7 @@ fn documents_that_are_removed_are_not_committed_as_removed() {
     project.sandbox.commit("a later phase");
     let script = "case $LOOP_PHASE in EXECUTE) honest;; VERIFY) git rm -qr .planning/phases/10-far; rm .planning/REQUIREMENTS.md; report passed 'score: 1';; esac";
     let done = project.run(script, &[]).exits(0);
-    let says = "2 files below .planning/ removed in this run and not committed as removed: .planning/REQUIREMENTS.md, .planning/phases/10-far/10-01-PLAN.md; git checkout HEAD -- .planning brings back";
+    let says = "2 files below .planning/ removed in this run and not committed as removed: .planning/REQUIREMENTS.md, .planning/phases/10-far/10-01-PLAN.md; git checkout HEAD -- FILE brings one back";
     assert!(done.err.contains(says), "{}", done.err);
     let kept = project.sandbox.git(&["ls-tree", "-r", "--name-only", "HEAD", ".planning"]);
     assert!(kept.contains("10-01-PLAN.md") && kept.contains("REQUIREMENTS.md"), "{kept}");

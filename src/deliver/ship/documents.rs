@@ -32,7 +32,7 @@ impl CommittedDocuments {
         (!self.removed.is_empty()).then(|| {
             format!(
                 "{} below .planning/ removed in this run and not committed as removed: {named}{more}; \
-                 git checkout HEAD -- .planning brings back what is missing",
+                 git checkout HEAD -- FILE brings one back",
                 counted(self.removed.len(), "file")
             )
         })
