@@ -192,7 +192,7 @@ static WORKED_ON: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bnow using [\w-]
 static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
     let did = "need|added|changed|fixed|left|stopped|did|made|gave|raised|lowered|could not|kept|read|wrote|chose|renamed|refactored|checked|tested|was not able|should see|cached|investigated";
     pattern(&format!(
-        r"\bi (?:{did})\b|\b(?:misclassified|matched no)\b|\bthe (?:bug|cause|fix|ticket) (?:is|was)\b|^(?:use an?|document|handle|detect|improve|support|allow|avoid|prevent|track)s? |^root cause\b"
+        r"\bi (?:{did})\b|\bnow (?:names|explains|shows|says|reports|returns) the\b|\b(?:misclassified|matched no)\b|\bthe (?:bug|cause|fix|ticket) (?:is|was)\b|^(?:use an?|document|handle|detect|improve|support|allow|avoid|prevent|track)s? |^root cause\b"
     ))
 });
 
