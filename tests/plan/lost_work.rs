@@ -138,3 +138,16 @@ fn a_goal_that_an_agent_changes_is_told_and_stays() {
     let says = "the goal of the phase was changed in the roadmap since the run began; it is verified against: People have accounts";
     assert_eq!(warnings.matches(says).count(), 1, "{warnings}");
 }
+
+/// Settings that an agent writes are those of the next run, so people see them before.
+#[test]
+fn a_configuration_that_an_agent_changes_is_told() {
+    let project = Project::new();
+    let script = format!(
+        "[ \"$LOOP_CALL\" = 2 ] && echo '{{\"autonomous\": true}}' > .planning/config.json\n{HONEST}"
+    );
+    project.run(&script, &[]).exits(0);
+    let warnings = project.status()["warnings"].to_string();
+    let says = ".planning/config.json was changed since the run began; this run goes by what it said then";
+    assert_eq!(warnings.matches(says).count(), 1, "{warnings}");
+}

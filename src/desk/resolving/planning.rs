@@ -7,6 +7,7 @@ use crate::desk::request::RunRequest;
 use crate::desk::resolving::planning_ledger;
 use crate::measure::planning::{self, FOLDER};
 use loop_base::text::counted;
+use loop_core::digest::sha256;
 use loop_core::documents::planning::config::{self, Config};
 use loop_core::documents::planning::number::PhaseNumber;
 use loop_core::documents::planning::phase::PlannedPhase;
@@ -139,7 +140,8 @@ pub(crate) fn find(
             )),
         ));
     };
-    let config = read_config(readable(project, CONFIG)?.as_deref())?;
+    let config_text = readable(project, CONFIG)?;
+    let config = read_config(config_text.as_deref())?;
     if config.enabled == Some(false) {
         return Err(Refusal::usage(
             format!("the loop is off: loop.enabled is false in {CONFIG}"),
@@ -158,6 +160,7 @@ pub(crate) fn find(
     let mut beginning = Beginning {
         title: known.map(|it| it.heading.clone()),
         goal: known.map(|it| it.goal.clone()).filter(|it| !it.is_empty()),
+        config: Some(sha256(config_text.as_deref().unwrap_or_default())),
         requirements: requirements(known, &phase, read(REQUIREMENTS).as_deref()),
         done: planning::done(&phase),
         ..Beginning::default()

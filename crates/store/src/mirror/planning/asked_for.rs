@@ -1,12 +1,17 @@
 //! Requirements that somebody takes out of the roadmap or the plans of a phase while its run works on it, or adds
-//! there. The rows of a run are those of its beginning, so this changes nothing; a warning tells people.
+//! there, and the configuration that somebody changes. The rows and the settings of a run are those of its beginning,
+//! so this changes nothing for it; a warning tells people.
 
 use loop_base::files;
+use loop_core::digest::sha256;
 use loop_core::documents::planning::number::PhaseNumber;
 use loop_core::documents::planning::{plan, roadmap};
 use loop_core::engine::{Requirement, State};
 use loop_core::workflow::model::{ItemSource, Workflow};
 use std::path::Path;
+
+/// Settings of the runs of a planning folder.
+const CONFIG: &str = ".planning/config.json";
 
 /// Plans of one phase that are looked at; a phase has a handful.
 const PLANS_MOST: usize = 1000;
@@ -43,6 +48,13 @@ pub(super) fn differences(place: &Path, workflow: &Workflow, state: &State) -> V
     if let Some(begun) = state.opening.beginning.goal.as_ref().filter(|it| **it != goal) {
         told.push(format!(
             "the goal of the phase was changed in the roadmap since the run began; it is verified against: {begun}"
+        ));
+    }
+    let config = files::text(&place.join(CONFIG)).ok().map(|it| sha256(&it));
+    let begun = state.opening.beginning.config.as_ref();
+    if config.as_ref().zip(begun).is_some_and(|(now, begun)| now != begun) {
+        told.push(format!(
+            "{CONFIG} was changed since the run began; this run goes by what it said then, the next one by what it says now"
         ));
     }
     if !added.is_empty() {

@@ -58,6 +58,9 @@ pub struct Beginning {
     /// What the phase of a roadmap is to reach.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<String>,
+    /// SHA-256 of the configuration of a planning folder, of nothing where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
     /// The domain that a system of the queue belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
