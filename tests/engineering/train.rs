@@ -151,7 +151,10 @@ fn the_proof_of_the_branch_stands_where_the_target_has_not_moved() {
     let project = Project::brief();
     project.run("honest", &[]).exits(0);
     let steps = project.steps();
-    assert!(steps.contains("the merged tree is proven: it is the tree that was proven"), "{steps}");
+    assert!(
+        steps.contains("the merged tree is proven: it is identical to the tree that was proven"),
+        "{steps}"
+    );
     let proven = project.status()["proof"]["commit"].as_str().expect("a commit").to_owned();
     assert_eq!(project.sandbox.git(&["rev-parse", "HEAD^2"]).trim(), proven);
     for step in ["merged with main", "moves main from", "merged into main as"] {
