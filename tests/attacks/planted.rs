@@ -180,3 +180,31 @@ fn g28_a_program_that_git_starts_for_us_passes_no_gate() {
         refused("this is inside an agent call of run");
     }
 }
+
+/// Git starts filters for whoever looks at files, in submodules too, and what they leave running belongs to no call.
+/// None is started, neither at the end of a run nor by a look at it.
+#[test]
+fn g29_a_filter_that_an_agent_sets_up_is_never_started() {
+    const DONE: &str = "echo '<promise>TASK_COMPLETE</promise>'";
+    for user in users("g29_a_filter_that_an_agent_sets_up") {
+        let scene = Scene::new(user);
+        scene.file("filter", "echo started >> \"$OUT/filter\"; cat\n");
+        let sets_up = "own() { git -C \"$1\" config filter.own.clean \"env OUT=$OUT sh $ROOT/filter\"; \
+             git -C \"$1\" config filter.own.process \"env OUT=$OUT sh $ROOT/filter\"; }\n\
+             echo '* filter=own' > .git/info/attributes\n\
+             git init -q sub; (cd sub; echo 1 > f; echo '* filter=own' > .gitattributes; git add -A; git commit -q -m s)\n\
+             touch built; git add -A; git commit -q -m built; own .; own sub; touch built sub/f sub/.gitattributes";
+        for (input, more, exit) in [("a bridge", "", 0), ("a tower", "echo 2 > sub/f", 4)] {
+            let agent =
+                scene.plays(&format!("[ -e built ] || {{ {sets_up}; }}; {more}\ntouch built\n{DONE}"));
+            let check = ["--check", "unit=test -f built", "-n", "4"];
+            scene.act(&[&["run", input, "--agent-cmd", &agent], &check[..]].concat()).exits(exit);
+            for look in
+                [&["status", "--json"][..], &["show"], &["show", "1", "--diff"], &["restore"], &["checks"]]
+            {
+                scene.act(look);
+            }
+            assert_eq!(scene.notes("filter"), Vec::<String>::new(), "{user:?}: {input}");
+        }
+    }
+}

@@ -8,10 +8,12 @@
 //! variables of our own environment only those reach git that say who commits and how a remote is
 //! reached. The system's and the user's configuration still
 //! count for a plain `Git`, because `safe.directory`, identities and credential helpers live there;
-//! whatever reads the contents of files goes through `pinned`, where no configuration counts at all.
+//! whatever a run is judged by goes through `pinned`, where no configuration counts at all, and for every other
+//! command that looks at files the drivers of the repository are switched off.
 //!
 //! It does not know what the commands mean, and it takes no decisions.
 
+use super::drivers::{asks_drivers, repository_drivers, silenced, submodules};
 use super::git_dir::places;
 use super::git_error::plainly;
 pub(crate) use super::git_error::{GitError, STARTING_GIT};
@@ -21,7 +23,7 @@ use loop_supervise::exchange::{ExchangeResult, converse};
 use loop_supervise::git_variables::reaches_our_git;
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -52,6 +54,12 @@ const OVERRIDES: [&str; 10] = [
     "advice.detachedHead=false",
 ];
 
+/// Each costs two starts of git. More than this many are a package manager's.
+const SUBMODULES_MOST: usize = 200;
+
+/// A submodule of a submodule of a submodule is rare.
+const SUBMODULES_DEEP: usize = 4;
+
 /// Versions before 2.36 know the third only, and ignore the others.
 const DURABLE: [&str; 3] =
     ["core.fsync=committed,loose-object,reference", "core.fsyncMethod=batch", "core.fsyncObjectFiles=true"];
@@ -81,6 +89,8 @@ pub(crate) struct Git {
     environment: Vec<(&'static str, OsString)>,
     /// The settings of a view, which must be those that it was opened with.
     settings: Option<Arc<ViewSettings>>,
+    /// Whether the drivers of the repository are switched off.
+    without_drivers: bool,
     time_most: Duration,
     output_most: usize,
 }
@@ -153,6 +163,7 @@ impl Git {
             overrides: Vec::new(),
             environment,
             settings: None,
+            without_drivers: false,
             time_most: TIME_MOST,
             output_most: OUTPUT_MOST,
         })
@@ -252,15 +263,34 @@ impl Git {
         git
     }
 
-    /// Returns the same place with every filter, diff and merge driver that the repository's own
-    /// configuration defines switched off, for commands that write or merge files under the user's
-    /// configuration (`worktree add`, `commit`). Drivers that only the user's or the system's
-    /// configuration defines stay, so that large file storage keeps working.
+    /// Returns the same place with every filter, diff and merge driver switched off that the repository's own
+    /// configuration defines, or that of a repository in it: git looks into submodules too. Every command that looks at
+    /// files is run so. Drivers that only the user's or the system's configuration defines stay, so that
+    /// large file storage keeps working.
     pub(crate) fn without_repository_drivers(&self) -> Result<Git, GitError> {
-        let listing = self.run(["config", "--list", "--show-scope", "--name-only", "-z"])?;
         let mut git = self.clone();
-        git.overrides.extend(repository_drivers(&listing).iter().flat_map(|it| silenced(it)));
+        if !self.without_drivers {
+            git.overrides.extend(self.drivers(SUBMODULES_DEEP)?.iter().flat_map(|it| silenced(it)));
+            git.without_drivers = true;
+        }
         Ok(git)
+    }
+
+    /// The drivers of this repository and of those in it.
+    fn drivers(&self, depth: usize) -> Result<Vec<OsString>, GitError> {
+        let mut found = repository_drivers(
+            &self.feed_as_is(words(&["config", "--list", "--show-scope", "--name-only", "-z"]), &[])?,
+        );
+        // Without an index there is no submodule either.
+        let listing = self.feed_as_is(words(&["ls-files", "--stage", "-z"]), &[]).unwrap_or_default();
+        for path in submodules(&listing).take(SUBMODULES_MOST).filter(|_| 0 < depth) {
+            let top = self.work_tree.join(path);
+            if top.join(".git").exists() {
+                // What git cannot open it does not look into.
+                found.extend(Git::unopened(&top, Vec::new())?.drivers(depth - 1).unwrap_or_default());
+            }
+        }
+        Ok(found)
     }
 
     /// Runs git with an empty stdin and returns its stdout.
@@ -278,6 +308,16 @@ impl Git {
         input: &[u8],
     ) -> Result<Vec<u8>, GitError> {
         let arguments: Vec<OsString> = arguments.into_iter().map(|it| it.as_ref().to_owned()).collect();
+        // In a view no configuration counts but ours.
+        let is_quiet = self.settings.is_some() || self.without_drivers || !asks_drivers(&arguments);
+        if is_quiet {
+            self.feed_as_is(arguments, input)
+        } else {
+            self.without_repository_drivers()?.feed_as_is(arguments, input)
+        }
+    }
+
+    fn feed_as_is(&self, arguments: Vec<OsString>, input: &[u8]) -> Result<Vec<u8>, GitError> {
         let mut child = self.spawn(&arguments, !input.is_empty())?;
         let outcome = converse(&mut child, input, self.time_most, self.output_most);
         let (status, output) = match outcome {
@@ -354,35 +394,8 @@ fn find_program(name: &str) -> Option<PathBuf> {
         .find(|it| rustix::fs::access(it, rustix::fs::Access::EXEC_OK).is_ok() && it.is_file())
 }
 
-/// The drivers that the repository's own configuration names, from a listing of scopes and names.
-fn repository_drivers(listing: &[u8]) -> Vec<OsString> {
-    let fields: Vec<&[u8]> = listing.split(|it| *it == 0).collect();
-    let mut drivers = Vec::new();
-    for pair in fields.chunks_exact(2) {
-        let (scope, name) = (pair[0], pair[1]);
-        let ours = scope == b"local" || scope == b"worktree";
-        let kind = [&b"filter."[..], b"diff.", b"merge."].into_iter().find(|it| name.starts_with(it));
-        let Some(kind) = kind.filter(|_| ours) else { continue };
-        let Some(end) = name.iter().rposition(|it| *it == b'.').filter(|it| *it >= kind.len()) else {
-            continue;
-        };
-        let driver = OsString::from_vec(name[..end].to_vec());
-        if !drivers.contains(&driver) {
-            drivers.push(driver);
-        }
-    }
-    drivers
-}
-
-fn silenced(driver: &OsStr) -> Vec<OsString> {
-    let endings: &[&str] = match driver.as_bytes() {
-        it if it.starts_with(b"filter.") => &[".clean=", ".smudge=", ".process=", ".required=false"],
-        it if it.starts_with(b"diff.") => &[".command=", ".textconv="],
-        // An empty merge driver is an error; this one reports a conflict, which a person sees.
-        _ => &[".driver=false"],
-    };
-    let with = |ending: &&str| [driver, OsStr::new(ending)].iter().copied().collect::<OsString>();
-    endings.iter().map(with).collect()
+fn words(words: &[&str]) -> Vec<OsString> {
+    words.iter().map(OsString::from).collect()
 }
 
 fn shown(arguments: &[OsString]) -> String {

@@ -3,6 +3,7 @@
 //! in the working tree belongs to `status/`.
 
 pub(crate) mod commit_name;
+mod drivers;
 pub(crate) mod git;
 pub(crate) mod git_dir;
 mod git_error;
