@@ -35,7 +35,7 @@ pub(crate) use commands::sign_gate::{SignatureSource, ToSign, to_sign, usual_key
 pub(crate) use driving::detached::{DetachedWays, start_controller};
 pub(crate) use driving::driver::{Driver, Reach, make_place};
 pub(crate) use driving::open::{FoundRun, OpenReply, OpenRun, open, retake};
-pub(crate) use driving::recheck::{Looked, checks, look_again};
+pub(crate) use driving::recheck::{Looked, checks, look_again, unmerged};
 pub(crate) use driving::resume::{Continued, Going, Took, ask_again, find_to_resume, ready, take};
 pub(crate) use driving::session::{Stopped, first_prompt, join, of_project as sessions_of_project, stopped};
 pub(crate) use driving::verify_record::{RecordRequest, verify_record};

@@ -39,6 +39,7 @@ fn worktree_a_run_works_beside_the_tree_and_says_how_the_work_comes_back() {
     let done = sandbox.run(&["run", "it", "--worktree", "--agent-cmd", &agent, "--check", TWO]).exits(0);
     let status = sandbox.status();
     let (place, branch) = (status["place"].as_str().expect("text"), status["branch"].as_str().expect("text"));
+    let run = status["run"].as_str().expect("an id")[..8].to_owned();
     assert!(place.starts_with(&format!("{}/.worktrees/", sandbox.project.display())), "{place}");
     assert_eq!(branch, format!("loop/{}", &status["run"].as_str().expect("an id")[..8]));
     assert_eq!(sandbox.notes("where"), [place, place]);
@@ -48,10 +49,18 @@ fn worktree_a_run_works_beside_the_tree_and_says_how_the_work_comes_back() {
     assert!(report.contains(&format!("- branch: {branch}\n")), "{report}");
     assert!(!sandbox.project.join("work").exists());
     assert_eq!(sandbox.git(&["status", "--porcelain"]), " M README.md", "nothing of ours is seen");
+    // What is done there is not done here: neither the checks nor the run again say so.
+    let again = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", TWO]).exits(0);
+    let said = format!("every check still passes in {place}; {branch} is not merged yet");
+    assert!(again.out.contains(&said) && again.out.ends_with(&format!("next: {merge}\n")), "{}", again.out);
+    sandbox.run(&["checks"]).exits(4).says("tests failed");
+    sandbox.run(&["checks", "-C", place]).exits(0).says("tests passed");
+    sandbox.run(&["checks", "--run", &run]).exits(0).says(&format!("run {run} works in {place}"));
     // The hint is one command, and it works wherever it is pasted.
     let merged = Command::new("sh").args(["-c", &merge]).current_dir("/").output().expect("a shell");
     assert!(merged.status.success(), "{merged:?}");
     assert_eq!(sandbox.read("work"), "1\n2\n");
+    sandbox.run(&["checks"]).exits(0).says("tests passed");
     // From inside of the worktree the same run is meant.
     let inside = sandbox.run(&["status", "--json", "-C", place]).exits(0);
     assert!(inside.out.contains(branch), "{}", inside.out);

@@ -184,9 +184,9 @@ pub(crate) fn done_before(context: &Context, found: &FoundRun, text: &str) -> an
     let row = &found.row;
     let (workflow, state) = desk::load(&found.home, row)?;
     let exit = Status::Completed.exit();
-    // Work that is merged is not begun again; what follows it is.
+    // Work that is merged, or waits to be, is not begun again; what follows it is.
     let is_merged = matches!(state.landing, Some(loop_core::engine::Landing::Merged { .. }));
-    let next = match state.has_nothing_to_do() || is_merged {
+    let next = match state.has_nothing_to_do() || is_merged || desk::unmerged(&state).is_some() {
         true => hint::next_step(&found.home, &row.id, &workflow, &state)?,
         false => hint::pasteable(&format!("{} --fresh", run_again(&workflow, &row.input))),
     };

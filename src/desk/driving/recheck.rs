@@ -16,7 +16,7 @@ use crate::measure::detect::{CHECK_HELP, proposed_flag};
 use crate::tree::changes::is_ancestor;
 use crate::tree::git::Git;
 use loop_core::documents::input;
-use loop_core::engine::{Landing, Opening, State, Status};
+use loop_core::engine::{Landing, Opening, State, Status, Worktree};
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::preset::BuiltIn;
 use loop_store::{Row, TreeLock};
@@ -120,6 +120,13 @@ fn landed_in(state: &State) -> Option<&Path> {
     is_ancestor(&git, commit, "HEAD").ok()?.then_some(Path::new(&plan.root))
 }
 
+/// Returns the worktree of a run while what is checked out in the project lacks the work that was done there.
+pub(crate) fn unmerged(state: &State) -> Option<&Worktree> {
+    let plan = state.opening.worktree.as_deref()?;
+    let git = Git::open(Path::new(&plan.root)).ok()?;
+    (!is_ancestor(&git, &plan.branch, "HEAD").ok()?).then_some(plan)
+}
+
 fn already_done(row: &Row, workflow: &Workflow, state: &State) -> String {
     let proof = state.shown_proof(workflow);
     let commit = state.delivered.clone().or_else(|| proof.as_ref().and_then(|it| it.commit.clone()));
@@ -129,11 +136,11 @@ fn already_done(row: &Row, workflow: &Workflow, state: &State) -> String {
         (None, None) => "an unknown tree".to_owned(),
     };
     let said = state.closing(workflow).unwrap_or_default();
-    format!(
-        "already done: run {} at {at}, {}; {said}; every check still passes",
-        &row.id[..8],
-        state.updated_at
-    )
+    let holds = match unmerged(state) {
+        Some(it) => format!("every check still passes in {}; {} is not merged yet", it.place, it.branch),
+        None => "every check still passes".to_owned(),
+    };
+    format!("already done: run {} at {at}, {}; {said}; {holds}", &row.id[..8], state.updated_at)
 }
 
 /// Says how the run's document differs from what it was opened with. Ticks are no difference.
@@ -153,6 +160,21 @@ fn input_change(opening: &Opening) -> Option<String> {
     }
 }
 
+/// Where the checks of a run are asked for. One that is over in a worktree of its own says nothing about the tree that
+/// the person is in; of one that is not, the work lies there.
+fn place_to_check<'a>(caller: &Caller, row: &'a Row, project: &'a Path, notes: &mut Vec<Note>) -> &'a Path {
+    let place = Path::new(&row.place);
+    let is_over = matches!(row.status, Status::Completed | Status::Cancelled);
+    if place == project || caller.dir.starts_with(place) && place.starts_with(project) {
+        return place;
+    }
+    if is_over && caller.run.is_none() {
+        return project;
+    }
+    notes.push(Note::usual(format!("run {} works in {}; its checks are run there", &row.id[..8], row.place)));
+    place
+}
+
 /// Runs the checks once: those of the run that is meant, else those that the request, the files or
 /// the project say.
 pub(crate) fn checks(
@@ -169,7 +191,8 @@ pub(crate) fn checks(
             && let Some(row) = caller.find(&home)?.filter(|it| Path::new(&it.place).is_dir())
         {
             let (workflow, state) = load(&home, &row)?;
-            return Ok(run_once(&workflow, &state.commands, Path::new(&row.place), &row.id)?);
+            let place = place_to_check(caller, &row, &project, notes);
+            return Ok(run_once(&workflow, &state.commands, place, &row.id)?);
         }
         let mut request = request.clone();
         if is_plain && !project.join(choose_workflow::FILE).exists() {
