@@ -3,8 +3,8 @@
 
 use crate::engine::{
     Answer, CheckOutcome, CheckResult, CheckpointKind, Command, Effect, Ended, Ending, Event, How, Judgement,
-    Landing, LandingStep, ListChange, Listing, OtherModel, Outcome, Session, Step, StepTaken, Tests, Verdict,
-    dollars,
+    Landing, LandingStep, ListChange, Listing, NO_TESTS_RAN, OtherModel, Outcome, Session, Step, StepTaken,
+    Tests, Verdict, dollars,
 };
 use crate::proof::{Level, ProofStep, closing_sentence};
 use crate::workflow::model::{Phase, Workflow};
@@ -357,6 +357,7 @@ pub fn result(outcome: &CheckOutcome, tests: Option<&Tests>, times: &str) -> Str
     match (outcome, tests) {
         (CheckOutcome::Skipped, _) => "has no command".to_owned(),
         (CheckOutcome::Passed, None) => format!("passed{times}"),
+        (CheckOutcome::Passed, Some(it)) if it.total == 0 => format!("passed{times} ({NO_TESTS_RAN})"),
         (CheckOutcome::Passed, Some(it)) => format!("passed{times}{}", of(it.passing, it.total)),
         (CheckOutcome::Failed(_), Some(it)) if 0 < it.failing => {
             format!("failed{}", of(it.failing, it.total))

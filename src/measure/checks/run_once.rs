@@ -35,9 +35,7 @@ impl Once {
 
     /// Returns what it came to, in a few words.
     pub(crate) fn words(&self) -> String {
-        let ran_none = self.is_passed() && self.tests.as_ref().is_some_and(|it| it.total == 0);
-        let none = if ran_none { " (0 tests ran)" } else { "" };
-        format!("{} {}{none}", self.name, event_line::result(&self.outcome, self.tests.as_ref(), ""))
+        format!("{} {}", self.name, event_line::result(&self.outcome, self.tests.as_ref(), ""))
     }
 }
 
