@@ -7,10 +7,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 /// Commands that read or write files of the working tree, and so ask the drivers. `worktree` looks whether a working tree
 /// is clean before it removes it.
-const OF_FILES: [&str; 12] = [
-    "add", "checkout", "commit", "diff", "merge", "reset", "restore", "rm", "stash", "status", "switch",
-    "worktree",
-];
+const OF_FILES: [&str; 9] =
+    ["add", "checkout", "commit", "diff", "merge", "reset", "status", "switch", "worktree"];
 
 /// Whether a command of git looks at files.
 pub(super) fn asks_drivers(arguments: &[OsString]) -> bool {

@@ -49,11 +49,37 @@ const SHORT_OPTIONS: &[(&str, &[&str])] = &[
 /// Folders and words by which a file says that it runs something.
 const SCRIPT_FOLDERS: &[&str] = &["scripts", "script", "bin", "ci", "tools", "hack", "dev"];
 const SCRIPT_WORDS: &[&str] =
-    &["test", "check", "lint", "verify", "ci", "run", "build", "suite", "spec", "all"];
+    &["test", "selftest", "check", "lint", "verify", "ci", "run", "build", "suite", "spec", "all"];
 
 /// Words that say it only of a file that is started, because a product may be called so too.
 const STARTED_WORDS: &[&str] =
     &["step", "check", "case", "task", "qa", "validate", "smoke", "accept", "acceptance", "gate"];
+
+/// How tests are started. A script in whose text this stands judges, also where its output is compared.
+const TEST_COMMANDS: &[&str] = &[
+    "unittest",
+    "pytest",
+    "npm test",
+    "npm run test",
+    "node --test",
+    "jest",
+    "vitest",
+    "mocha",
+    "cargo test",
+    "cargo nextest",
+    "go test",
+    "ctest",
+    "make test",
+    "make check",
+    "mvn test",
+    "gradle test",
+    "rspec",
+    "phpunit",
+    "bats ",
+];
+
+/// What a function says that compares for a test.
+const ASSERTION_WORDS: &[&str] = &["FAIL", "not ok", "assert", "expected"];
 
 /// Folders of the product, whatever the files in them are called.
 const SOURCE_FOLDERS: &[&str] = &["src", "lib", "app", "source", "cmd", "pkg", "internal"];
@@ -204,6 +230,8 @@ impl Search<'_> {
                 && parts().any(|it| is_one_of(STARTED_WORDS, it)))
             || (extension.is_empty() && !start.is_compared && is_started())
             || (start.by_interpreter && !is_source && !start.is_compared && self.judges(path))
+            || ((start.by_shell || start.by_interpreter) && self.says(path, TEST_COMMANDS))
+            || (is_library && self.says(path, ASSERTION_WORDS))
     }
 
     /// Whether a file names the program that reads it.
@@ -237,7 +265,11 @@ impl Search<'_> {
             "panic(",
             "not ok",
         ];
-        self.text(path).is_some_and(|it| WORDS.iter().any(|word| it.contains(word)))
+        self.says(path, WORDS)
+    }
+
+    fn says(&self, path: &str, words: &[&str]) -> bool {
+        self.text(path).is_some_and(|it| words.iter().any(|word| it.contains(word)))
     }
 }
 
@@ -319,6 +351,29 @@ mod tests {
         let files = [("steps", ""), ("gate", ""), ("prove", ""), ("accept", "#!/bin/sh\n")];
         let command = "sh gate && ./prove && accept && [ $(wc -l < steps) -ge 2 ]";
         assert_eq!(found(&[command], &files), ["accept", "gate", "prove"]);
+    }
+
+    #[test]
+    fn a_script_that_runs_tests_judges_whatever_is_made_of_its_output() {
+        let runs = "python3 -m unittest discover >/dev/null 2>&1 && echo ok || echo bad\n";
+        let files =
+            [("judge.sh", runs), ("add.sh", "echo $(($1 + $2))\n"), ("selftest.py", "print('PASS')\n")];
+        let commands = [
+            "sh judge.sh | grep -qx ok",
+            "sh add.sh 2 3 | grep -qx 5",
+            "python3 selftest.py | grep -qx PASS",
+        ];
+        assert_eq!(found(&commands, &files), ["judge.sh", "selftest.py"]);
+    }
+
+    #[test]
+    fn functions_that_compare_for_a_test_are_no_library_of_the_product() {
+        let files = [
+            ("run.sh", ". ./lib/calc.sh; . ./lib/util.sh; same \"$(add 1 1)\" 2\n"),
+            ("lib/calc.sh", "add() { echo $(($1 + $2)); }\n"),
+            ("lib/util.sh", "same() { [ \"$1\" = \"$2\" ] || { echo \"FAIL $1 $2\"; exit 1; }; }\n"),
+        ];
+        assert_eq!(found(&["sh run.sh"], &files), ["lib/util.sh", "run.sh"]);
     }
 
     #[test]
