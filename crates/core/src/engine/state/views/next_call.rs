@@ -284,15 +284,21 @@ mod tests {
         }
     }
 
+    /// The preset tdd for claude, where QA must use another model than GREEN, out of these.
+    fn requiring_one_of(models: &str) -> crate::workflow::model::Workflow {
+        let text = format!(
+            "extends = \"tdd\"\n[[phase]]\nname = \"QA\"\nmodel = {{ of = [{models}], other_than = \"GREEN\", required = true }}\n"
+        );
+        let source = LayerSource { name: "workflow.toml".to_owned(), text, dir: None };
+        let overrides = Overrides { agent: Some("claude".to_owned()), ..Overrides::default() };
+        let layers = Layers { project: Some(source), overrides, ..Layers::default() };
+        resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow")
+    }
+
     /// Where it is required, a person is asked: for an unknown model, for the same one, and not twice.
     #[test]
     fn a_required_other_model_is_asked_for() {
-        let text = "extends = \"tdd\"\n[[phase]]\nname = \"QA\"\n\
-                    model = { of = [\"opus\", \"sonnet\"], other_than = \"GREEN\", required = true }\n";
-        let source = LayerSource { name: "workflow.toml".to_owned(), text: text.to_owned(), dir: None };
-        let overrides = Overrides { agent: Some("claude".to_owned()), ..Overrides::default() };
-        let layers = Layers { project: Some(source), overrides, ..Layers::default() };
-        let workflow = resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow");
+        let workflow = requiring_one_of("\"opus\", \"sonnet\"");
         let position = |name: &str| workflow.phases.iter().position(|it| it.name == name).expect("a phase");
         let mut state = State::new(&workflow);
         state.phase = position("QA");
@@ -319,12 +325,7 @@ mod tests {
     /// Candidates of one family are no choice, and that is what is said of them.
     #[test]
     fn candidates_of_the_same_family_are_named() {
-        let text = "extends = \"tdd\"\n[[phase]]\nname = \"QA\"\n\
-                    model = { of = [\"opus\", \"claude-opus-4-8\"], other_than = \"GREEN\", required = true }\n";
-        let source = LayerSource { name: "workflow.toml".to_owned(), text: text.to_owned(), dir: None };
-        let overrides = Overrides { agent: Some("claude".to_owned()), ..Overrides::default() };
-        let layers = Layers { project: Some(source), overrides, ..Layers::default() };
-        let workflow = resolve(&layers, &|_| Ok("work".to_owned())).expect("a workflow");
+        let workflow = requiring_one_of("\"opus\", \"claude-opus-4-8\"");
         let position = |name: &str| workflow.phases.iter().position(|it| it.name == name).expect("a phase");
         let mut state = State::new(&workflow);
         state.phase = position("QA");
