@@ -117,7 +117,20 @@ impl<'a> Pool<'a> {
     /// Builds the systems of the queue until nothing more can be done without a person.
     pub(crate) fn run(mut self, tell: &mut dyn FnMut(PoolNews)) -> Result<PoolEnd, Refusal> {
         std::mem::take(&mut self.notes).into_iter().for_each(|it| tell(PoolNews::Pool(it.text)));
+        self.tell_who_works(tell);
         self.drive(tell).map_err(Refusal::from)
+    }
+
+    /// Tells which runs have a controller already: they outlived another pool, or a person started them. They may work
+    /// for long before they write anything.
+    fn tell_who_works(&self, tell: &mut dyn FnMut(PoolNews)) {
+        for (index, pid) in self.living() {
+            let now = self.followed[index].now(true);
+            tell(system_line(
+                &now.id,
+                format!("is at work already (pid {pid}), and is followed: {}", now.doing),
+            ));
+        }
     }
 
     /// Tells how every system stands that is worked on or waits for somebody.

@@ -102,6 +102,9 @@ fn hold_at_a_boundary(seed: u64, workflow: &Workflow, state: &State) {
         | Station::Closed(_) => false,
     };
     assert!(left, "seed {seed}: {} is left from {:?}", phase.name, state.station);
+    if state.station != Station::Finishing {
+        hold_late_gates(seed, workflow, state);
+    }
     let inside = phase.each.is_some() && state.item.is_some();
     for gate in phase.gates.iter().filter(|_| !inside && state.station != Station::Finishing) {
         let listed = workflow.mode.as_ref().is_some_and(|it| workflow.modes[it].contains(&gate.gate));
@@ -115,6 +118,24 @@ fn hold_at_a_boundary(seed: u64, workflow: &Workflow, state: &State) {
             !due || state.approved.contains_key(&gate.gate),
             "seed {seed}: {} is left past the gate {}",
             phase.name,
+            gate.gate
+        );
+    }
+}
+
+/// Before the work leaves, somebody has passed every gate that asks about what the change touches by now.
+fn hold_late_gates(seed: u64, workflow: &Workflow, state: &State) {
+    let earlier = workflow.phases[..state.phase].iter().flat_map(|it| &it.gates);
+    for gate in earlier.filter(|_| workflow.proof.at == Some(state.phase)) {
+        let is_about_change = |it: &str| workflow.facts.contains_key(it);
+        let lookup = |name: &str| match FactName::named(name) {
+            Some(FactName::Autonomous) => Some(workflow.is_autonomous().into()),
+            Some(_) | None => state.seen.values.get(name).filter(|_| is_about_change(name)).cloned(),
+        };
+        let detected = gate.when.as_ref().is_some_and(|it| it.truth(&lookup) == Truth::True);
+        assert!(
+            !detected || state.gates_passed.contains_key(&gate.gate),
+            "seed {seed}: the work leaves past the gate {}",
             gate.gate
         );
     }

@@ -135,3 +135,16 @@ fn an_agent_that_takes_gates_away_from_later_systems_is_named() {
         assert!(warnings.contains(words), "{edit}: {warnings}");
     }
 }
+
+/// Whatever git says about a folder that is not there says less than that it is gone.
+#[test]
+fn an_agent_that_deletes_its_worktree_is_halted_with_the_way_to_bring_it_back() {
+    let project = Project::new();
+    let done = project.run("rm -rf \"$PWD\"", &[]).exits(4);
+    let again = project.sandbox.run(&["run"]).exits(4);
+    for said in [done, again] {
+        said.says("is not what it was: it is gone").says("git worktree add --force").says("loop restore");
+    }
+    assert_eq!(project.loop_state()["state"], "BLOCKED");
+    assert_eq!(project.system("sys-002")["status"], "blocked");
+}

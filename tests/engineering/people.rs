@@ -30,6 +30,44 @@ fn or28_the_deploy_gate_waits_for_a_person_with_what_there_is_to_see() {
     assert!(project.loop_state()["checkpoints"].to_string().contains("deploy approved by ann"));
 }
 
+/// A container that comes with the code, and authentication that comes with the review, stand behind their gates.
+#[test]
+fn or31_what_the_change_touches_later_is_asked_before_anything_leaves() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    with_mode(&project, "hybrid");
+    let script = "case $LOOP_SKILL in implement) echo 'FROM scratch' > Dockerfile;; \
+                  code-review) echo '# checks the password of a login' >> lib.sh;; esac; honest";
+    project.run(script, &[]).exits(3).says("Is this change safe").says("the mode hybrid always asks");
+    sandbox.run(&["approve", "security", "--by", "sam"]).exits(0);
+    let asked = sandbox.run(&["run"]).exits(3).says("Approve the architecture?");
+    asked.says("which was not so when SCAFFOLD was left");
+    let gates = project.loop_state()["gates"].clone();
+    assert_eq!(gates["architecture"]["status"], "requested");
+    sandbox.run(&["approve", "architecture", "--by", "tess"]).exits(0);
+    let asked = sandbox.run(&["run"]).exits(3).says("Is this change safe");
+    asked.says("touch authentication, permissions or secrets, which was not so when VALIDATE was left");
+    // What is approved is this commit: another one is asked about again, by each of them.
+    let worktree = sandbox.project.join(".worktrees/feature-adder");
+    sandbox.run(&["approve", "security", "--by", "sam"]).exits(0);
+    sandbox.git(&[
+        "-C",
+        &worktree.display().to_string(),
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "a person's",
+    ]);
+    sandbox.run(&["run"]).exits(3).says("is void").says("Approve the architecture?");
+    for gate in ["architecture", "security", "deploy"] {
+        assert_eq!(sandbox.read("lib.sh"), "add() { echo 0; }\n", "{gate} is asked before anything leaves");
+        sandbox.run(&["approve", gate, "--by", "ann"]).exits(0);
+        sandbox.run(&["run"]);
+    }
+    assert_eq!(project.system("sys-002")["status"], "complete");
+}
+
 #[test]
 fn or29_changes_at_a_gate_go_back_and_a_rejection_blocks() {
     let project = Project::new();

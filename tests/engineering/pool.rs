@@ -139,7 +139,9 @@ fn a_pool_that_is_killed_stops_nobody_and_the_next_one_follows_them() {
     go[0].say();
     assert_eq!(domain.hear(), "sys-003", "the new one begins what comes next");
     one_after_the_other(&domain, &go);
-    pool.wait().exits(0).says("3 of 3 systems complete");
+    let done = pool.wait().exits(0).says("3 of 3 systems complete");
+    // Neither wrote anything while its call waited.
+    done.says("sys-001: is at work already (pid ").says("sys-002: is at work already (pid ");
     assert_eq!(domain.built().len(), 3, "each was built once");
     domain.assert_nothing_left();
 }

@@ -7,6 +7,7 @@ use crate::desk::driving::open::OpenRun;
 use crate::desk::driving::workflow_edits::WorkflowEdits;
 use crate::desk::idle_world::keep_mirrors;
 use crate::desk::kept_head::{KeptHead, deleted_head, keep_head, match_kept_head};
+use crate::desk::obstacles::place;
 use crate::desk::record::write_record;
 use crate::drive;
 use crate::world::real::{CallAllowance, Host, Onlooker};
@@ -86,9 +87,19 @@ impl<'a> Driver<'a> {
         Ok(Driver { run, host, home, place, _tree: tree })
     }
 
-    /// Goes on until there is nothing to do without a person.
+    /// Goes on until there is nothing to do without a person. Where the worktree is gone, whatever failed in it says
+    /// less than that.
     pub(crate) fn until_rest(&mut self) -> anyhow::Result<Rest> {
-        drive::drive(&mut self.run, &mut self.host)
+        let rested = drive::drive(&mut self.run, &mut self.host);
+        let is_made = self.run.state.place.is_some();
+        let Some((hold, refusal)) =
+            rested.as_ref().err().filter(|_| is_made).and_then(|_| place::misplaced(&self.run))
+        else {
+            return rested;
+        };
+        self.host.news.push((now(), News::Held(hold)));
+        drive::commit(&mut self.run, &mut self.host)?;
+        Err(refusal.into())
     }
 
     /// Writes an answer down, which the next turn of the loop takes.

@@ -59,16 +59,23 @@ pub(crate) fn again(home: &Home, run: &mut Run, place: &str) -> anyhow::Result<P
     if run.state.station == Station::Finishing && !Path::new(&plan.place).exists() {
         worktree::make_again(&plan)?;
     }
-    let found = match run.state.place {
-        Some(_) => worktree::verify(&plan),
-        None => worktree::reserve(&plan),
-    };
-    if let Err(error) = found {
-        let hold = Hold { kind: HoldKind::Halted, reason: error.text.clone() };
+    if let Some((hold, refusal)) = misplaced(run) {
         drive::commit(run, &mut IdleWorld::new(home, Path::new(&plan.place)).with(News::Held(hold)))?;
-        return Err(Refusal { text: error.text, next: Some(NextStep::ByHand(error.next)), exit: 4 }.into());
+        return Err(refusal.into());
     }
     Ok(PathBuf::from(&plan.place))
+}
+
+/// Says that the worktree of a run is not what it was, if so: what halts the run, and what its command says.
+pub(crate) fn misplaced(run: &Run) -> Option<(Hold, Refusal)> {
+    let plan = run.state.opening.worktree.as_ref()?;
+    let found = match run.state.place {
+        Some(_) => worktree::verify(plan),
+        None => worktree::reserve(plan),
+    };
+    let error = found.err()?;
+    let hold = Hold { kind: HoldKind::Halted, reason: error.text.clone() };
+    Some((hold, Refusal { text: error.text, next: Some(NextStep::ByHand(error.next)), exit: 4 }))
 }
 
 /// A run stays where it began.

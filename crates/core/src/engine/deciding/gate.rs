@@ -1,7 +1,10 @@
 //! Gates: a person at the boundary of a phase. A gate is due when the mode lists it, when it is
 //! required whatever the mode, when its condition is true or unknown, or when somebody once found it
-//! needed: an agent can only add one, and what was asked for stays until a person has passed it.
+//! needed: an agent can only add one, and what was asked for stays until a person has passed it. Work
+//! goes on behind a boundary, so a gate that asks about the change is looked at once more where the
+//! proof is taken, before anything leaves: what the change touches only since then is asked there.
 
+use super::proving::is_guarded;
 use crate::engine::judging::metrics::known;
 use crate::engine::state::run_state::State;
 use crate::facts::{FactName, FactWords};
@@ -15,7 +18,42 @@ pub(crate) fn due(workflow: &Workflow, boundary: PhaseId, state: &State) -> Opti
     let phase = &workflow.phases[boundary];
     let bound = phase.gates.iter().filter(|it| requires(workflow, it, state)).map(|it| &it.gate);
     let wanted = state.gates_wanted.iter().filter(|it| belongs_here(workflow, boundary, it));
-    bound.chain(wanted).find(|it| !state.approved.contains_key(*it)).cloned()
+    let late = asked_late(workflow, boundary, state).map(|it| &it.gate.gate);
+    late.chain(bound).chain(wanted).find(|it| !state.approved.contains_key(*it)).cloned()
+}
+
+/// A gate of an earlier phase, and what the change touches since that phase was left.
+struct LateGate<'a> {
+    gate: &'a GateUse,
+    behind: &'a Phase,
+    facts: Vec<&'a str>,
+}
+
+/// The gates of earlier phases that nobody was asked about what the change touches now. They are asked where the
+/// proof is taken: nothing has left by then, and no agent works on it afterwards.
+fn asked_late<'a>(
+    workflow: &'a Workflow,
+    boundary: PhaseId,
+    state: &'a State,
+) -> impl Iterator<Item = LateGate<'a>> {
+    let earlier = if is_guarded(workflow, boundary) { &workflow.phases[..boundary] } else { &[] };
+    let uses = earlier.iter().flat_map(|behind| behind.gates.iter().map(move |gate| (behind, gate)));
+    uses.filter_map(|(behind, gate)| {
+        let seen = state.gates_about.get(&gate.gate);
+        let is_new = |it: &&str| seen.is_none_or(|facts| !facts.contains(*it));
+        let facts: Vec<&str> = touched(workflow, state, gate).filter(is_new).collect();
+        (!facts.is_empty()).then_some(LateGate { gate, behind, facts })
+    })
+}
+
+/// What the change touches of that which this gate asks about, as its condition names it.
+fn touched<'a>(workflow: &'a Workflow, state: &'a State, gate: &'a GateUse) -> impl Iterator<Item = &'a str> {
+    let look = |name: &str| known(workflow, state, name);
+    let asks = gate.when.as_ref().filter(|it| it.truth(&look) != Truth::False);
+    let named = asks.into_iter().flat_map(|it| it.names()).map(|it| it.0);
+    named.filter(|it| {
+        workflow.facts.contains_key(*it) && known(workflow, state, it) == Some(Value::Bool(true))
+    })
 }
 
 /// A gate that is wanted is asked at its own boundary, or here when that one is behind us: no way leads there
@@ -49,6 +87,14 @@ fn requires(workflow: &Workflow, gate: &GateUse, state: &State) -> bool {
 /// Returns why this gate is asked, in words; nothing where the workflow has no choice of gates.
 pub(crate) fn reason(workflow: &Workflow, state: &State, gate: &str) -> Option<String> {
     let mode = workflow.mode.as_ref()?;
+    if let Some(late) = asked_late(workflow, state.phase, state).find(|it| it.gate.gate == gate) {
+        let found: Vec<&str> = late.facts.into_iter().map(words).collect();
+        let phase = &late.behind.name;
+        return Some(format!(
+            "asked because {}, which was not so when {phase} was left",
+            found.join(" and ")
+        ));
+    }
     if workflow.modes.get(mode).is_some_and(|it| it.iter().any(|it| it == gate)) {
         return Some(format!(
             "asked because the mode {} always asks the gate {gate}",

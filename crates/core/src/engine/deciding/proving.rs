@@ -15,7 +15,7 @@ use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::status::NOTHING_TO_DO;
 use crate::proof::{Level, Proof, ProofStep, closing_sentence};
-use crate::workflow::model::{CleanWhen, Next, Workflow};
+use crate::workflow::model::{CleanWhen, Next, PhaseId, Workflow};
 use loop_base::text::counted;
 
 /// Findings that are listed for the agent and in the question; the report has the others.
@@ -27,7 +27,7 @@ const RETURNS_MOST: u32 = 1;
 /// Returns what the proof still needs before the phase is left, or `None` when nothing stands in the
 /// way.
 pub(crate) fn before_leaving(workflow: &Workflow, state: &State) -> Option<Decision> {
-    if !is_guarded(workflow, state) {
+    if !is_guarded(workflow, state.phase) {
         return None;
     }
     if let Some(again) = lost_work(workflow, state) {
@@ -79,10 +79,10 @@ fn lost_work(workflow: &Workflow, state: &State) -> Option<Decision> {
 }
 
 /// Whether this phase is left only with a proof, where one can be taken.
-fn is_guarded(workflow: &Workflow, state: &State) -> bool {
+pub(super) fn is_guarded(workflow: &Workflow, phase: PhaseId) -> bool {
     match workflow.proof.at {
-        Some(phase) => phase == state.phase,
-        None => workflow.phases[state.phase].next == Next::Done,
+        Some(guarded) => guarded == phase,
+        None => workflow.phases[phase].next == Next::Done,
     }
 }
 

@@ -140,6 +140,9 @@ pub struct State {
     /// Gate → who passed it last.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gates_passed: BTreeMap<String, String>,
+    /// Gate → the facts about the change that were so when it was passed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gates_about: BTreeMap<String, BTreeSet<String>>,
     /// Where a gate is asked outside, and when that is looked at again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<String>,

@@ -291,7 +291,8 @@ section! {
         by: String,
         /// The phase at whose end it asks; it is then not listed in that phase's `gates`.
         at: String,
-        /// The condition for asking in any mode. Unknown counts as true.
+        /// The condition for asking in any mode. Unknown counts as true. A fact about the change that becomes true
+        /// after that phase is asked about where the proof is taken.
         when: Condition,
         /// Always asked, whatever the mode and the condition say. Off by default.
         required: bool,

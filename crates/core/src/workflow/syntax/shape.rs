@@ -236,7 +236,8 @@ section! {
     GateUseFile "a gate" {
         /// One of `[gates]`.
         name: String,
-        /// The condition for asking. Unknown counts as true.
+        /// The condition for asking. Unknown counts as true. A fact about the change that becomes true after this
+        /// phase is asked about where the proof is taken.
         when: Condition,
     }
 }

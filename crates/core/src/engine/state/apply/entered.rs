@@ -11,6 +11,7 @@ use crate::workflow::model::{Back, ErrorClass, PhaseId, SignalWord, Workflow};
 use loop_base::text::counted;
 use loop_base::time::Timestamp;
 use loop_base::value::Value;
+use std::collections::BTreeSet;
 
 impl State {
     pub(crate) fn enter(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) {
@@ -36,6 +37,13 @@ impl State {
         self.station = Station::Ready;
     }
 
+    /// What the change touches by now, whoever passed a gate here has seen.
+    fn remember_what_gates_saw(&mut self, workflow: &Workflow) {
+        let is_so = |it: &&String| self.seen.values.get(*it) == Some(&Value::Bool(true));
+        let facts: BTreeSet<String> = workflow.facts.keys().filter(is_so).cloned().collect();
+        self.gates_about.extend(self.approved.keys().map(|gate| (gate.clone(), facts.clone())));
+    }
+
     /// Ends the phase that is left or opens what is to be done again. Returns whether the work was sent
     /// back.
     fn leave_for(&mut self, workflow: &Workflow, at: Timestamp, phase: PhaseId, how: &How) -> bool {
@@ -49,6 +57,7 @@ impl State {
                     let (commit, tree) = (self.seen.commit.clone(), self.seen.tree.clone());
                     self.proven = Some(ProvenState { commit, tree });
                 }
+                self.remember_what_gates_saw(workflow);
                 self.phases[from].end(at, PhaseStatus::Completed, "the exit rule was met");
                 self.feedback = None;
                 self.rejections.remove(&from);
