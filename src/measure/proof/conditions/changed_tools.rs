@@ -129,7 +129,7 @@ fn prefixes(opening: &OpeningConditions) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for entry in &opening.path {
         found.extend(entry.folder.canonicalize().ok().and_then(|it| above(&it)));
-        for name in WITH_LIBRARY.iter().filter(|it| entry.programs.contains_key(**it)) {
+        for name in WITH_LIBRARY.iter().filter(|it| entry.programs.has(it)) {
             let program = entry.folder.join(name).canonicalize().ok();
             found.extend(program.and_then(|it| above(it.parent()?)));
         }
@@ -263,6 +263,7 @@ impl ToolWalk {
 mod tests {
     use super::*;
     use crate::measure::proof::conditions::opening::PathEntry;
+    use crate::measure::proof::conditions::path_programs::PathPrograms;
     use std::collections::BTreeMap;
     use std::os::unix::fs::PermissionsExt;
 
@@ -275,7 +276,8 @@ mod tests {
         {
             fs::create_dir_all(at(name)).expect("a folder");
         }
-        let path = ["py/bin", "go/bin"].map(|it| PathEntry { folder: at(it), programs: BTreeMap::new() });
+        let path =
+            ["py/bin", "go/bin"].map(|it| PathEntry { folder: at(it), programs: PathPrograms::default() });
         let opening = OpeningConditions {
             path: path.into(),
             variables: BTreeMap::new(),

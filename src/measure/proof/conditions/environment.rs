@@ -3,7 +3,8 @@
 //! user are read and never written, and sources are unpacked afresh from archives whose hashes the
 //! lock files name: what somebody changed in an unpacked source is not used.
 
-use crate::measure::proof::conditions::opening::{OpeningConditions, cargo_home, program_names};
+use crate::measure::proof::conditions::opening::{OpeningConditions, cargo_home};
+use crate::measure::proof::conditions::path_programs::{FoundProgram, programs_in};
 use crate::measure::proof::conditions::tool_homes::HOMES;
 use crate::measure::proof::conditions::writable::is_out_of_reach;
 use crate::measure::proof::storage::files::{self, Budget};
@@ -11,7 +12,7 @@ use crate::measure::proof::storage::folders::StepFolder;
 use loop_supervise::RUN_MARK;
 use rustix::process::geteuid;
 use serde::Deserialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -113,18 +114,20 @@ fn path(
     left_out: &mut Vec<String>,
 ) -> io::Result<OsString> {
     let mut folders: Vec<PathBuf> = Vec::new();
+    let mut seen_now: BTreeMap<PathBuf, Vec<FoundProgram>> = BTreeMap::new();
     let user = geteuid().as_raw();
     for (number, entry) in opening.path.iter().enumerate() {
         if let Some(inside) = seen.originals.iter().find_map(|it| entry.folder.strip_prefix(it).ok()) {
             folders.push(seen.tree.join(inside));
             continue;
         }
-        let names = program_names(&entry.folder);
-        let is_same = |name: &String| {
-            let place = entry.folder.join(name);
-            entry.programs.get(name).is_some_and(|it| it.is_at(&place)) || is_out_of_reach(user, &place)
-        };
-        let (same, other): (Vec<String>, Vec<String>) = names.into_iter().partition(is_same);
+        // On most systems `/bin` is a link to `/usr/bin`, and both are in PATH.
+        let real = entry.folder.canonicalize().unwrap_or_else(|_| entry.folder.clone());
+        let now = seen_now.entry(real).or_insert_with(|| programs_in(&entry.folder));
+        let (mut same, other) = entry.programs.compare(&entry.folder, now);
+        let (theirs, other): (Vec<String>, Vec<String>) =
+            other.into_iter().partition(|it| is_out_of_reach(user, &entry.folder.join(it)));
+        same.extend(theirs);
         if other.is_empty() {
             folders.push(entry.folder.clone());
             continue;
@@ -135,7 +138,7 @@ fn path(
             symlink(entry.folder.join(&name), links.join(name))?;
         }
         for name in other {
-            let how = if entry.programs.contains_key(&name) { "changed" } else { "added" };
+            let how = if entry.programs.has(&name) { "changed" } else { "added" };
             left_out.push(format!("{} ({how} since the opening)", entry.folder.join(name).display()));
         }
         folders.push(links);

@@ -5,5 +5,6 @@
 pub(super) mod changed_tools;
 pub(super) mod environment;
 pub(super) mod opening;
+pub(super) mod path_programs;
 pub(super) mod tool_homes;
 pub(super) mod writable;

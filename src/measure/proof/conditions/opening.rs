@@ -4,6 +4,7 @@
 //! so runs that were opened under the same conditions share it.
 
 use crate::measure::proof::checkout::clean_checkout::listed_refs;
+use crate::measure::proof::conditions::path_programs::PathPrograms;
 use crate::measure::proof::request::ProofError;
 use crate::measure::proof::storage::dependency_folders;
 use crate::measure::proof::storage::files;
@@ -12,18 +13,9 @@ use crate::tree::git::{Git, GitError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
-use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-
-/// Scripts of this size are hashed, because version managers rewrite them with the same text; other programs
-/// are known by what the kernel says about them.
-const SCRIPT_MOST: u64 = 64 << 10;
-
-const SCRIPT_START: [u8; 2] = *b"#!";
-
-/// A folder in PATH with more entries is no folder of programs.
-const PROGRAMS_MOST: usize = 20_000;
 
 /// Variables that say where the user is and how the machine is reached, and configure no program.
 const VARIABLES: [&str; 30] = [
@@ -92,7 +84,7 @@ pub(crate) struct OpeningConditions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PathEntry {
     pub(crate) folder: PathBuf,
-    pub(crate) programs: BTreeMap<String, PathProgram>,
+    pub(crate) programs: PathPrograms,
 }
 
 impl OpeningConditions {
@@ -108,8 +100,8 @@ impl OpeningConditions {
             }
             // What lies in the tree is the tree's, or is borrowed with its folder.
             let programs = match folder.starts_with(tree) {
-                true => BTreeMap::new(),
-                false => seen_before(&folder, &entries, tree).unwrap_or_else(|| programs(&folder)),
+                true => PathPrograms::default(),
+                false => seen_before(&folder, &entries, tree).unwrap_or_else(|| PathPrograms::take(&folder)),
             };
             entries.push(PathEntry { folder, programs });
         }
@@ -169,69 +161,12 @@ impl OpeningConditions {
     }
 }
 
-/// A program in PATH: what the kernel says about it, and for a script the hash of its text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PathProgram {
-    /// A link is known by what it says and by what it leads to.
-    stamp: String,
-    text: Option<String>,
-}
-
-impl PathProgram {
-    /// Whether the program at this path is this one still.
-    pub(crate) fn is_at(&self, path: &Path) -> bool {
-        let Some((stamp, length)) = stamp(path) else { return false };
-        stamp == self.stamp || self.text.is_some() && self.text == text(path, length)
-    }
-}
-
 /// On most systems `/bin` is a link to `/usr/bin`, and both are in PATH.
-fn seen_before(folder: &Path, entries: &[PathEntry], tree: &Path) -> Option<BTreeMap<String, PathProgram>> {
+fn seen_before(folder: &Path, entries: &[PathEntry], tree: &Path) -> Option<PathPrograms> {
     let real = folder.canonicalize().ok()?;
     let mut outside = entries.iter().filter(|it| !it.folder.starts_with(tree));
     let same = outside.find(|it| it.folder.canonicalize().is_ok_and(|it| it == real))?;
     Some(same.programs.clone())
-}
-
-fn programs(folder: &Path) -> BTreeMap<String, PathProgram> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
-    let programs = entries.filter_map(|it| {
-        let (stamp, length) = stamp(&it.path())?;
-        Some((it.file_name().into_string().ok()?, PathProgram { stamp, text: text(&it.path(), length) }))
-    });
-    programs.collect()
-}
-
-/// The names of the programs in a folder.
-pub(crate) fn program_names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(PROGRAMS_MOST);
-    let programs = entries.filter(|it| stamp(&it.path()).is_some());
-    let mut names: Vec<String> = programs.filter_map(|it| it.file_name().into_string().ok()).collect();
-    names.sort();
-    names
-}
-
-fn stamp(path: &Path) -> Option<(String, u64)> {
-    let found = fs::metadata(path).ok()?;
-    if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
-        return None;
-    }
-    let link = fs::read_link(path).map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    Some((format!("{link}|{}", files::stamp(&found)), found.len()))
-}
-
-/// Returns the hash of a script's text.
-fn text(path: &Path, length: u64) -> Option<String> {
-    if SCRIPT_MOST < length {
-        return None;
-    }
-    let mut script = loop_base::files::open(path).ok()?;
-    let mut start = [0; SCRIPT_START.len()];
-    script.read_exact(&mut start).ok()?;
-    (start == SCRIPT_START).then_some(())?;
-    let mut text = start.to_vec();
-    script.take(SCRIPT_MOST).read_to_end(&mut text).ok()?;
-    Some(files::hash(&text)[..32].to_owned())
 }
 
 pub(crate) fn cargo_home(home: &Path) -> PathBuf {
