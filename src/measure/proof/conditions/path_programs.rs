@@ -9,11 +9,14 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Scripts of this size are hashed, because version managers rewrite them with the same text; other programs
+/// Scripts of this size are hashed, because version managers rewrite theirs with the same text; other programs
 /// are known by what the kernel says about them.
 const SCRIPT_MOST: u64 = 64 << 10;
 
 const SCRIPT_START: [u8; 2] = *b"#!";
+
+/// Nobody but the system's own package manager writes here.
+const SYSTEM_FOLDERS: [&str; 4] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin"];
 
 /// A folder in PATH with more entries is no folder of programs.
 const PROGRAMS_MOST: usize = 20_000;
@@ -68,12 +71,17 @@ impl PathPrograms {
     pub(crate) fn take(folder: &Path) -> PathPrograms {
         let found = programs_in(folder);
         let script = |it: &FoundProgram| Some((it.name.clone(), text(&folder.join(&it.name), it.length)?));
-        PathPrograms { stamps: lines(&found), scripts: found.iter().filter_map(script).collect() }
+        let is_the_systems = SYSTEM_FOLDERS.iter().any(|it| folder == Path::new(it));
+        let scripts = match is_the_systems {
+            true => BTreeMap::new(),
+            false => found.iter().filter_map(script).collect(),
+        };
+        PathPrograms { stamps: lines(&found), scripts }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
         let start = format!("{name}{TAB}");
-        self.stamps.lines().any(|it| it.starts_with(&start))
+        self.stamps.starts_with(&start) || self.stamps.contains(&format!("\n{start}"))
     }
 
     /// Returns the names of those that are still the same, and of the others: changed, or added since.
