@@ -129,7 +129,7 @@ fn prefixes(opening: &OpeningConditions) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for entry in &opening.path {
         found.extend(entry.folder.canonicalize().ok().and_then(|it| above(&it)));
-        for name in WITH_LIBRARY.iter().filter(|it| entry.programs.has(it)) {
+        for name in WITH_LIBRARY {
             let program = entry.folder.join(name).canonicalize().ok();
             found.extend(program.and_then(|it| above(it.parent()?)));
         }
