@@ -3,7 +3,7 @@
 
 use crate::desk::{self, NextStep};
 use loop_base::text::{sanitise, shell_word};
-use loop_core::engine::State;
+use loop_core::engine::{QuestionKind, State};
 use loop_core::workflow::model::Workflow;
 use loop_store::{Home, StoreError};
 
@@ -18,6 +18,20 @@ pub(super) fn next_step(
     state: &State,
 ) -> Result<String, StoreError> {
     Ok(pasteable(&desk::next_step(home, id, workflow, state)?))
+}
+
+/// Returns the command that accepts what an open question about the proof is about: the next step only shows it.
+pub(super) fn other_step(home: &Home, id: &str, state: &State) -> Result<Option<String>, StoreError> {
+    let word = match state.question().map(|it| &it.kind) {
+        Some(QuestionKind::Proof) => "waive",
+        Some(QuestionKind::Unproven) => "accept",
+        Some(_) | None => return Ok(None),
+    };
+    if desk::untaken(home, id)?.answer_to(state).is_some() {
+        return Ok(None);
+    }
+    let step = desk::naming_run(home, id, format!("loop answer {word} \"REASON\""))?;
+    Ok(Some(pasteable(&step)))
 }
 
 /// Returns a command as it can be pasted here.

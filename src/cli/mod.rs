@@ -128,6 +128,7 @@ enum CliCommand {
     Resume(resume::ResumeFlags),
     /// Make at most one agent call, then stop
     #[command(after_help = examples::NEXT)]
+    #[command(mut_arg("detach", |it| it.hide(true)), mut_arg("jobs", |it| it.hide(true)))]
     Next(Box<RunFlags>),
     /// Watch a run in another process, and answer its questions
     #[command(after_help = examples::ATTACH)]

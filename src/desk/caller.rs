@@ -245,6 +245,11 @@ pub(crate) fn untaken(home: &Home, id: &str) -> Result<UntakenCommands, StoreErr
 }
 
 impl UntakenCommands {
+    /// Returns them in their order.
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.0.iter().map(|it| &it.1)
+    }
+
     /// Returns the answer to the open question that whoever continues the run will find.
     pub(crate) fn answer_to(&self, state: &State) -> Option<&Answer> {
         self.numbered_answer_to(state).map(|it| it.1)

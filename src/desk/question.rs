@@ -52,6 +52,14 @@ impl PersonReply {
 }
 
 impl About {
+    /// What most people want, where it takes nothing away.
+    pub(crate) fn usual(self) -> Option<PersonReply> {
+        match self {
+            About::Resume => Some(PersonReply::Resume),
+            About::Dirty | About::OtherInput | About::Cancel => None,
+        }
+    }
+
     pub(crate) fn choices(self) -> &'static [PersonReply] {
         match self {
             About::Resume => &[PersonReply::Resume, PersonReply::New, PersonReply::Abort],

@@ -14,7 +14,7 @@ pub(crate) struct QuestionText {
 
 impl QuestionText {
     pub(crate) fn of(workflow: &Workflow, state: &State, question: &Question) -> QuestionText {
-        let mut evidence = grounds_of(state, question);
+        let mut evidence = grounds_of(workflow, state, question);
         if question.kind == QuestionKind::Rejected {
             evidence.extend(mirror::review_report(workflow).map(|it| format!("report: {}", it.display())));
         }

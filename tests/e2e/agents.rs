@@ -18,7 +18,8 @@ fn en07_an_agent_that_is_not_there_is_named_and_costs_nothing() {
         "''",
     ] {
         let done = sandbox.run(&["run", "it", "--agent-cmd", program, "--check", "tests=true"]).exits(2);
-        assert!(done.err.contains("next: "), "{program}: {}", done.err);
+        let says_what_helps = ["next: ", "help: "].iter().any(|it| done.err.contains(it));
+        assert!(says_what_helps, "{program}: {}", done.err);
         assert_eq!(sandbox.status(), serde_json::json!({ "run": null }), "{program}");
     }
     sandbox.run(&["run", "it", "--agent-cmd", "", "--check", "tests=true"]).exits(2);

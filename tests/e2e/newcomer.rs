@@ -230,8 +230,9 @@ fn guidance_for_a_run_that_is_over_says_so_and_how_to_start_another() {
         [(&["guide", "look again"], 2, over), (&["resume", "--reset"], 0, "already done")]
     {
         let done = sandbox.run(said).exits(exit).says(why);
-        let hint = hints(&done.out, &done.err).remove(0);
-        assert!(hint.starts_with("loop run it ") && hint.ends_with(" --fresh"), "{hint}");
+        let hints = hints(&done.out, &done.err);
+        let starts_over = |it: &String| it.starts_with("loop run it ") && it.ends_with(" --fresh");
+        assert!(hints.iter().any(starts_over), "{hints:?}");
     }
 }
 
@@ -416,4 +417,144 @@ fn tests_that_were_not_reached_before_are_not_called_added() {
     let done =
         done.says("before the first call: tests failed (1 of 1)").says("checks: tests passed (2 of 2)");
     assert!(!done.err.contains("added"), "{}", done.err);
+}
+
+/// A reset would call the same program again, so the next step names the flag that changes it.
+#[test]
+fn a_program_that_fails_by_itself_is_changed_by_the_next_step() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent("echo 'fatal: no API key' >&2; exit 1");
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"]).exits(4);
+    let step = format!("loop run --agent-cmd \"{}\" --reset", agent.replace('\'', ""));
+    done.says(&format!("next: {step}\n"))
+        .says("another agent: loop run --agent-cmd \"PROGRAM ARGS\" --reset")
+        .says("reset        try WORK again with the same agent, all counters at 0");
+    assert_eq!(sandbox.status()["next_step"], step);
+    let other = sandbox.root().join("other.sh");
+    loop_harness::put(
+        &other,
+        format!(
+            "#!/bin/sh\ncat > /dev/null\necho work > work; git add work; git commit -qm work; {PROMISE}\n"
+        ),
+    );
+    std::fs::set_permissions(&other, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a program");
+    let other = other.to_string_lossy().into_owned();
+    sandbox.run(&["run", "--agent-cmd", &other, "--reset"]).exits(0);
+}
+
+#[test]
+fn a_check_that_cannot_start_is_refused_before_the_first_call() {
+    let sandbox = Sandbox::new();
+    sandbox.write("Makefile", "test:\n\ttest -f work\n");
+    sandbox.commit("a check");
+    let agent = sandbox.agent(&format!("echo work > work; git add work; git commit -qm work; {PROMISE}"));
+    let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=no-such-runner -q"];
+    let done = sandbox.run(&words).exits(2);
+    done.says("the check tests cannot start: \"no-such-runner\" was not found")
+        .says("--check tests=\"make test\"\n");
+    let lint = ["run", "it", "--agent-cmd", &agent, "--check", "lint=no-such-linter"];
+    sandbox
+        .run(&lint)
+        .exits(2)
+        .says("help: install no-such-linter, or give the check another command: --check lint=\"COMMAND\"");
+    sandbox.run(&["runs"]).exits(0);
+    assert!(sandbox.calls().is_empty());
+    // What the agent may yet write is no reason to refuse the run.
+    let later = sandbox.agent(&format!(
+        "printf '#!/bin/sh\\ntest -f work\\n' > runner; chmod +x runner; echo work > work; git add -A; git commit -qm work; {PROMISE}"
+    ));
+    sandbox.run(&["run", "that", "--agent-cmd", &later, "--check", "tests=./runner", "-n", "2"]);
+    assert!(!sandbox.calls().is_empty());
+}
+
+#[test]
+fn a_question_shows_the_last_words_of_an_agent_that_did_not_report() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent("echo 'I looked around.'; echo 'Should it use tabs?'");
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"]).exits(4);
+    done.says("the agent's last words: Should it use tabs?");
+    sandbox.run(&["answer"]).exits(0).says("the agent's last words: Should it use tabs?");
+}
+
+#[test]
+fn what_a_finding_names_can_be_waived_and_the_whole_command_is_shown() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.sh", "test \"$(cat work)\" = 1\n");
+    sandbox.write("work", "0\n");
+    sandbox.commit("a red check");
+    let agent = sandbox.agent(&format!("echo true > t.sh; git add -A; git commit -qm work; {PROMISE}"));
+    let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=sh t.sh"]).exits(3);
+    done.says("(the run changed t.sh)").says("next: loop show --diff\n  or: loop answer waive \"REASON\"\n");
+    sandbox.run(&["status"]).exits(0).says("next: loop show --diff\n  or: loop answer waive \"REASON\"\n");
+    sandbox.run(&["waive", "t.sh", "--reason", "it asked for too much"]).exits(0);
+    sandbox.run(&["run"]).exits(0).says("completed (unverified)");
+}
+
+#[test]
+fn a_dry_run_says_what_the_flags_and_the_answers_lead_to() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent("echo no");
+    let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work", "-n", "1"];
+    sandbox.run(&words).exits(6);
+    sandbox.run(&["run", "--dry-run"]).exits(0).says("next decision: capped: 1 of 1 iterations used");
+    let higher = "next decision: start call 2: WORK iteration 2\n";
+    sandbox.run(&["run", "--dry-run", "--max", "5"]).exits(0).says(higher);
+    sandbox.run(&["run", "it", "--dry-run", "--max", "5"]).exits(0).says(higher);
+    sandbox
+        .run(&["run", "it", "--dry-run", "--fresh"])
+        .exits(0)
+        .says("and open a new one; then run every check once");
+    let told = sandbox.run(&["run", "--dry-run", "--max", "5", "--json"]).exits(0).out;
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told, serde_json::json!({ "next_decision": "start call 2: WORK iteration 2" }));
+    sandbox.run(&["run", "--max", "5"]).exits(4);
+    sandbox.run(&["run", "--dry-run"]).exits(0).says("next decision: halted: WORK: no progress");
+    sandbox.run(&["answer", "reset"]).exits(0);
+    sandbox.run(&["run", "--dry-run"]).exits(0).says("next decision: start call 3: WORK iteration 3");
+    assert_eq!(sandbox.calls(), [1, 2]);
+}
+
+#[test]
+fn without_an_agent_the_program_of_the_last_run_is_proposed() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent("echo no");
+    sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work", "-n", "1"]).exits(6);
+    sandbox.run(&["cancel", "--yes"]).exits(0);
+    let mut command = sandbox.command(&["run", "it", "--check", "tests=test -f work"]);
+    command.env("PATH", "/usr/bin:/bin");
+    let shown = agent.replace('\'', "");
+    let step = format!("next: loop run it --check \"tests=test -f work\" --agent-cmd \"{shown}\"\n");
+    let done = sandbox.start(command).wait().exits(2).says("no supported agent found");
+    done.says("the last run here used one of your own").says(&step);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_told_with_what_to_write() {
+    let sandbox = Sandbox::new();
+    let missing = ["run", "it", "--agent-cmd", "./nothing.sh", "--check", "tests=true"];
+    sandbox
+        .run(&missing)
+        .exits(2)
+        .says("nothing.sh\" was not found")
+        .says("help: install it, or name another program");
+    let tilde = ["run", "it", "--agent-cmd", "~/agent.sh --fast", "--check", "tests=true"];
+    sandbox.run(&tilde).exits(2).says("~ is not expanded between quotes").says("/agent.sh\"\n");
+    sandbox
+        .run(&["simulate", "--preset", "tdx"])
+        .exits(2)
+        .says("unknown preset \"tdx\"")
+        .says("did you mean \"tdd\"?");
+    let help = sandbox.run(&["next", "--help"]).exits(0).out;
+    assert!(!help.contains("--detach") && !help.contains("--jobs"), "{help}");
+}
+
+#[test]
+fn the_doctor_names_uncommitted_changes_and_prices_that_cannot_be_read() {
+    let sandbox = Sandbox::new();
+    loop_harness::put(&sandbox.root().join("user/.config/loop/prices.toml"), "[[[");
+    sandbox.write("notes", "mine\n");
+    let told = sandbox.run(&["doctor"]).exits(0).out;
+    assert!(told.contains("problem  tree        uncommitted changes: notes\n"), "{told}");
+    assert!(told.contains("next: loop run \"what to build\" --allow-dirty\n"), "{told}");
+    assert!(told.contains("problem  prices ") && told.contains("prices.toml: line 1: "), "{told}");
 }

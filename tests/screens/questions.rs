@@ -118,7 +118,7 @@ fn a_paused_run_is_asked_about() {
     let mut terminal = stage.run(24, 80);
     terminal.until("resume, new, abort?").types("\u{4}").exits(5);
     let mut terminal = stage.run(24, 80);
-    terminal.until("resume, new, abort?").types("r\r");
+    terminal.until("resume, new, abort? (Enter: resume)").types("\r");
     for _ in 0..3 {
         at.hear();
         go.say();

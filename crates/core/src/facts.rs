@@ -259,7 +259,7 @@ facts! {
         "the signal that the report gave",
         FactWords::Text { label: "signal", none: "the agent gave no signal" };
     Verdict "verdict" Text Report Iteration Always false NO,
-        "what the report decides; of `json` and `prp-status` reports in capitals, however the agent writes it",
+        "the decision in the report; in `json` and `prp-status` reports always in capitals",
         FactWords::Text { label: "verdict", none: "the agent reported no verdict" };
     CriticalFindings "critical_findings" Number Report Iteration Always false NO,
         "critical security findings that the report counts",

@@ -252,6 +252,7 @@ impl Follower {
                         folder: &folder,
                         asked,
                         next,
+                        other: hint::other_step(&self.home, &self.row.id, state)?,
                         tells_next: true,
                         more: &[],
                     },

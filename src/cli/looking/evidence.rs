@@ -2,13 +2,14 @@
 
 use crate::cli::Context;
 use crate::cli::hint;
+use crate::cli::looking::log::nothing;
 use crate::desk::{self, Refusal};
 use loop_base::text::{sanitise, shell_word};
 use loop_core::engine::Status;
 
 pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
-    let Some(home) = context.caller.existing_home()? else { return Err(Refusal::no_run()) };
-    let Some(row) = context.caller.find(&home)? else { return Err(Refusal::no_run()) };
+    let Some(home) = context.caller.existing_home()? else { return nothing(context) };
+    let Some(row) = context.caller.find(&home)? else { return nothing(context) };
     let Some(written) = desk::write_record(&home, &row)? else {
         let (_, state) = desk::load(&home, &row)?;
         let text =

@@ -165,6 +165,8 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
                 let _ = writeln!(out, "  driven by   nobody");
             }
             let _ = writeln!(out, "next: {}", next_step(home, row, workflow, state));
+            let other = hint::other_step(home, &row.id, state).ok().flatten();
+            out.extend(other.map(|it| format!("  or: {it}\n")));
         }
     }
     out

@@ -80,7 +80,7 @@ pub(crate) fn run(context: &Context, flags: &WhyFlags) -> anyhow::Result<u8> {
         show(&format!("    {name} = {} ({source}{claimed})", sanitise(&metric.value.to_string())));
     }
     if !rest.is_empty() {
-        show(&format!("    (-v shows {} that did not matter)", counted(rest.len(), "more value")));
+        show(&format!("    (loop why -v lists {})", counted(rest.len(), "more value")));
     }
     Ok(0)
 }

@@ -3,8 +3,8 @@
 
 use super::flags::{OnQuestion, RunFlags};
 use super::{demo_agent, run};
-use crate::cli::Context;
 use crate::cli::temporary::TemporaryFolder;
+use crate::cli::{Context, context};
 use crate::desk::{Reach, Refusal, meant};
 use crate::tree::git::Git;
 use clap::Args;
@@ -206,7 +206,7 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     let (project, home) = (folder.path().join("project"), folder.path().join("home"));
     prepare(&project, piece)?;
     if !context.json && !context.quiet {
-        eprintln!("a demo in {}: {}", project.display(), piece.scene);
+        context::say(&format!("a demo in {}: {}", project.display(), piece.scene));
     }
     let here = Context::in_temporary(&project, &home, context);
     let agent = std::env::current_exe()?;
@@ -226,10 +226,13 @@ pub(crate) fn run(context: &Context, flags: &DemoFlags) -> anyhow::Result<u8> {
     if !context.json && !context.quiet {
         eprintln!();
         match code {
-            0 => eprintln!("{}", piece.moral),
-            _ => eprintln!("The demo of {} did not finish; the lines above say why.", piece.preset.name()),
+            0 => context::say(piece.moral),
+            _ => context::say(&format!(
+                "The demo of {} did not finish; the lines above say why.",
+                piece.preset.name()
+            )),
         }
-        eprintln!("Your own: {}", piece.own);
+        context::say(&format!("Your own: {}", piece.own));
     }
     Ok(code)
 }

@@ -135,6 +135,7 @@ fn drive(
             folder: &folder,
             asked,
             next: &next,
+            other: hint::other_step(&rested.home, &run.id, state)?,
             tells_next: !is_offered && !context.is_temporary,
             more: &more,
         },
@@ -184,12 +185,10 @@ pub(crate) fn done_before(context: &Context, found: &FoundRun, text: &str) -> an
     let row = &found.row;
     let (workflow, state) = desk::load(&found.home, row)?;
     let exit = Status::Completed.exit();
-    // Work that is merged, or waits to be, is not begun again; what follows it is.
+    let next = hint::next_step(&found.home, &row.id, &workflow, &state)?;
+    // Work that is merged, or waits to be, is not begun again.
     let is_merged = matches!(state.landing, Some(loop_core::engine::Landing::Merged { .. }));
-    let next = match state.has_nothing_to_do() || is_merged || desk::unmerged(&state).is_some() {
-        true => hint::next_step(&found.home, &row.id, &workflow, &state)?,
-        false => hint::pasteable(&format!("{} --fresh", run_again(&workflow, &row.input))),
-    };
+    let can_start_over = !state.has_nothing_to_do() && !is_merged && desk::unmerged(&state).is_none();
     if context.json {
         let object = serde_json::json!({
             "status": row.status, "reason": text, "next_step": next, "exit": exit,
@@ -199,5 +198,8 @@ pub(crate) fn done_before(context: &Context, found: &FoundRun, text: &str) -> an
     }
     println!("{}", sanitise(text));
     println!("next: {}", sanitise(&next));
+    if can_start_over {
+        println!("{}", hint::or(&format!("{} --fresh", run_again(&workflow, &row.input))));
+    }
     Ok(exit)
 }

@@ -70,7 +70,7 @@ pub(crate) fn run(context: &Context, flags: &InitFlags) -> anyhow::Result<u8> {
                 }
                 None => Ok(5),
             },
-            OpenReply::Next(text) => Ok(tell_next(&text)),
+            OpenReply::Next(text) => Ok(tell_next(context, &text)),
             OpenReply::Before(found) => match desk::look_again(&context.caller, &found, &request)? {
                 Some(Looked::Done(text)) => drive::done_before(context, &found, &text),
                 Some(Looked::Anew(why)) => {
@@ -183,6 +183,7 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
             folder: &folder,
             asked: None,
             next: &next,
+            other: None,
             tells_next: true,
             more: &[],
         };

@@ -7,6 +7,7 @@ use super::flags::{OnQuestion, RunFlags};
 use super::jobs;
 use crate::cli::context::Context;
 use crate::cli::terminal::desk_question;
+use crate::cli::{hint, json};
 use crate::desk::{
     self, About, CarriedOutBy, Continued, FoundRun, Going, Note, OpenReply, PersonReply, Reach,
     RequestQuestion, RunRequest,
@@ -26,7 +27,7 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, reach: Reach) -> anyhow::
     loop {
         let question = match open(context, &request, &mut told)? {
             OpenReply::Question(question) => *question,
-            OpenReply::Next(text) => return Ok(tell_next(&text)),
+            OpenReply::Next(text) => return Ok(tell_next(context, &text)),
             OpenReply::Before(found) | OpenReply::Adopted(found) => {
                 match told.with(context, |notes| desk::ready(&context.caller, &found, &request, notes))? {
                     Continued::Done(text) => return drive::done_before(context, &found, &text),
@@ -131,7 +132,13 @@ pub(crate) fn answered(
     let choice = desk_question(&question)?.unwrap_or(PersonReply::Abort);
     match request.answered(choice, question.about) {
         Some(request) => Ok(Some(request)),
-        None if question.about == About::Resume => Ok(None),
+        None if question.about == About::Resume => {
+            context.tell(&[Note::for_people(question.aborted.text)]);
+            if let Some(step) = question.aborted.next.filter(|_| !context.quiet && !context.json) {
+                eprintln!("{}", hint::next(step.first()));
+            }
+            Ok(None)
+        }
         None => Err(question.aborted.into()),
     }
 }
@@ -142,8 +149,11 @@ pub(super) fn tell_why(context: &Context, run: &str, why: &[String]) {
     context.tell(&[Note::for_people(text)]);
 }
 
-pub(crate) fn tell_next(text: &str) -> u8 {
-    println!("next decision: {}", loop_base::text::sanitise(text));
+pub(crate) fn tell_next(context: &Context, text: &str) -> u8 {
+    match context.json {
+        true => println!("{}", json::line(&serde_json::json!({ "next_decision": text }))),
+        false => println!("next decision: {}", loop_base::text::sanitise(text)),
+    }
     0
 }
 

@@ -14,21 +14,27 @@ pub(crate) fn desk_question(question: &RequestQuestion) -> anyhow::Result<Option
     question.lines.iter().for_each(|it| say(&sanitise(it)));
     let choices = question.about.choices();
     let words: Vec<&'static str> = choices.iter().map(|it| it.word()).collect();
-    let said = choose(&words)?;
+    let usual = question.about.usual().map(PersonReply::word);
+    let said = choose(&words, usual)?;
     Ok(said.and_then(|said| choices.iter().copied().find(|it| it.word() == said)))
 }
 
 pub(crate) fn confirm(text: &str) -> anyhow::Result<bool> {
     say(&sanitise(text));
-    Ok(choose(&["yes", "no"])? == Some("yes"))
+    Ok(choose(&["yes", "no"], None)? == Some("yes"))
 }
 
-/// Asks until one of the words is said, or its first letter; `None` at the end of input.
-fn choose(words: &[&'static str]) -> anyhow::Result<Option<&'static str>> {
+/// Asks until one of the words is said, or its first letter; Enter says the usual one, if there is one. `None`
+/// at the end of input.
+fn choose(words: &[&'static str], usual: Option<&'static str>) -> anyhow::Result<Option<&'static str>> {
+    let enter = usual.map(|it| format!(" (Enter: {it})")).unwrap_or_default();
     loop {
-        eprint!("{}? ", words.join(", "));
+        eprint!("{}?{enter} ", words.join(", "));
         std::io::stderr().flush()?;
         let Some(line) = line()? else { return Ok(None) };
+        if line.is_empty() && usual.is_some() {
+            return Ok(usual);
+        }
         let said = line.to_ascii_lowercase();
         let said = words.iter().find(|it| **it == said || (said.len() == 1 && it.starts_with(&said)));
         match said {

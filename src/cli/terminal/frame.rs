@@ -46,13 +46,14 @@ pub(super) fn wrapped(line: &str, room: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = String::new();
     let mut last_space = None;
-    for letter in line.chars() {
-        if room < row.width() + letter.width().unwrap_or(0) {
+    'letters: for letter in line.chars() {
+        // A word that moves to a row of its own may fill that row too.
+        while room < row.width() + letter.width().unwrap_or(0) && !row.trim().is_empty() {
             // The word before it fills the row to its end.
             if letter == ' ' {
                 rows.push(row.trim_end().to_owned());
                 (row, last_space) = (further.clone(), None);
-                continue;
+                continue 'letters;
             }
             let rest = match last_space.take() {
                 Some(at) => row.split_off(at),
@@ -81,6 +82,7 @@ mod tests {
     #[test]
     fn a_word_that_fills_its_row_leaves_no_space_behind() {
         assert_eq!(wrapped("ab cdefg hi jk", 7), ["ab", "  cdefg", "  hi jk"]);
+        assert_eq!(wrapped("a bcdefghi", 7), ["a", "  bcdef", "  ghi"]);
     }
 
     fn lines() -> Vec<String> {

@@ -231,6 +231,7 @@ impl RunOutput {
                 }
                 if ended.tells_next {
                     eprintln!("next: {}", sanitise(next));
+                    ended.other.iter().for_each(|it| eprintln!("  or: {}", sanitise(it)));
                 }
             }
         }

@@ -55,6 +55,8 @@ pub(crate) struct RestingRun<'a> {
     pub asked: Option<u32>,
     /// The command that comes next.
     pub next: &'a str,
+    /// Another command that many people want instead.
+    pub other: Option<String>,
     /// Whether that command is told; one that is offered in a question right after is told when the
     /// answer is no.
     pub tells_next: bool,

@@ -172,6 +172,12 @@ pub(crate) fn commit(
     match git.durable().run(words) {
         Ok(output) => Ok(Ok(single_line(&output))),
         Err(GitError::Failed { stderr, .. }) => {
+            // Git explains at length who it takes for nobody, and its first lines do not say what is missing.
+            let is_nobody = ["Please tell me who you are", "empty ident", "unable to auto-detect"];
+            if is_nobody.iter().any(|it| stderr.contains(it)) {
+                let commands = "git config user.name \"YOUR NAME\" && git config user.email YOU@EXAMPLE.COM";
+                return Ok(Err(format!("git does not know whose commit the merge is; {commands} tells it")));
+            }
             let why = stderr.lines().find(|it| !it.trim().is_empty()).unwrap_or_default();
             Ok(Err(format!("the merge could not be committed: {why}")))
         }

@@ -11,13 +11,14 @@ use crate::desk::note::Note;
 use crate::desk::obstacles::caps;
 use crate::desk::obstacles::dirty_tree::about_dirt;
 use crate::desk::obstacles::other_input::{InTheWay, in_the_way};
-use crate::desk::obstacles::prepare::prepare;
-use crate::desk::obstacles::preview::{dry_run, next_decision};
+use crate::desk::obstacles::prepare::{prepare, refuse_without_agent};
+use crate::desk::obstacles::preview::{dry_run, of_run};
+use crate::desk::obstacles::startable::refuse_unstartable;
 use crate::desk::obstacles::{held, left_files, place};
 use crate::desk::own_paths;
 use crate::desk::question::RequestQuestion;
 use crate::desk::refusal::{NextStep, Refusal};
-use crate::desk::request::RunRequest;
+use crate::desk::request::{CarriedOutBy, RunRequest};
 use crate::desk::resolving::domain::DomainQueue;
 use crate::desk::resolving::input::RunInput;
 use crate::desk::resolving::wanted_run::{self, Before, WantedRun};
@@ -31,6 +32,7 @@ use loop_core::engine::{Event, Hold, HoldKind, News, Worktree, alike, uncommitta
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, OpeningLock, Row, TreeLock, mirror};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -112,7 +114,12 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     if wanted.newest(&home)?.is_none() && !request.fresh {
         wanted.import_begun(request.max)?;
     }
+    if request.by == CarriedOutBy::Us {
+        let before = || Some(load(&home, caller.runs_of_project(&home).ok()?.first()?).ok()?.0);
+        refuse_without_agent(&caller.environment.agents, &wanted.workflow, before)?;
+    }
     prepare(&caller.environment.agents, &mut wanted.workflow, request, &wanted.project, &wanted.input)?;
+    refuse_unstartable(&wanted.workflow, &BTreeMap::new(), &wanted.project)?;
     let held = HeldTree::take(caller, &git, &wanted.workflow)?;
     // Whoever had the tree a moment ago may have opened this very run.
     let begun = match wanted.before(&home, request)? {
@@ -169,8 +176,7 @@ fn known(found: FoundRun, request: &RunRequest) -> anyhow::Result<OpenReply> {
     if !request.dry_run {
         return Ok(OpenReply::Before(found));
     }
-    let (workflow, state) = load(&found.home, &found.row)?;
-    Ok(OpenReply::Next(next_decision(&workflow, &state)))
+    of_run(&found.home, &found.row, request).map(OpenReply::Next)
 }
 
 /// Without an input, the project's only unfinished run of this workflow is meant, or the one that is

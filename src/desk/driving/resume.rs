@@ -10,7 +10,7 @@ use crate::desk::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::note::Note;
 use crate::desk::obstacles::held;
-use crate::desk::obstacles::{place, prepare};
+use crate::desk::obstacles::{place, prepare, startable};
 use crate::desk::own_paths;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::{NextStep, Refusal, meant};
@@ -242,7 +242,7 @@ fn about_resuming(row: &Row) -> RequestQuestion {
         format!("  {}, iteration {}", row.phase.as_deref().unwrap_or("not begun"), row.iteration),
         "  resume  continue it where it was".to_owned(),
         "  new     cancel it and start over".to_owned(),
-        "  abort   change nothing".to_owned(),
+        "  abort   leave it as it is".to_owned(),
     ];
     let next = Some(format!("loop resume --run {}", &row.id[..8]).into());
     let refusal = Refusal { text: lines[0].clone(), next, exit: 5 };
@@ -274,6 +274,7 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
         // A call that is under way continues without its program in PATH.
         if !matches!(run.state.station, Station::Working(_)) {
             prepare::find_agent(&run.workflow.agent)?;
+            startable::refuse_unstartable(&run.workflow, &run.state.commands, &place)?;
         }
     }
     let command =

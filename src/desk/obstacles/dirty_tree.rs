@@ -8,14 +8,20 @@ use crate::desk::request::RunRequest;
 use crate::desk::resolving::wanted_run::WantedRun;
 use crate::hook::is_only_installed;
 use crate::tree::git::Git;
+use crate::tree::git_status::read_status;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;
 use crate::tree::working_tree::WorkingTree;
 use loop_base::text::sanitise;
+use loop_core::workflow::model::Workflow;
 use loop_store::mirror::domain_memory;
+use std::collections::BTreeSet;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+
+/// Paths or folders that are named.
+const NAMED: usize = 5;
 
 /// A tree with uncommitted changes needs a word from a person.
 pub(crate) fn about_dirt(
@@ -45,7 +51,7 @@ pub(crate) fn about_dirt(
     if dirt.is_empty() {
         return Ok(None);
     }
-    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(dirt, 5)));
+    let text = format!("the tree has uncommitted changes: {}", sanitise(&shown(dirt, NAMED)));
     // Without a commit there is nothing that a stash could go back to.
     let has_commit = git.run(["rev-parse", "--quiet", "--verify", "HEAD"]).is_ok();
     let put_away = match has_commit {
@@ -58,6 +64,17 @@ pub(crate) fn about_dirt(
     let go = "  go     run anyway; they are saved first and do not count against the run".to_owned();
     let lines = vec![text, go, "  abort  change nothing".to_owned()];
     Ok(Some(RequestQuestion { about: About::Dirty, lines, unasked: refusal.clone(), aborted: refusal }))
+}
+
+/// Names what is uncommitted in a tree and would make a run ask, without a view of our own: for a look that writes
+/// nothing.
+pub(crate) fn uncommitted(git: &Git, workflow: &Workflow) -> Option<String> {
+    let words = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all"];
+    let status = read_status(&git.run(words).ok()?);
+    let ours = Ours::read(&own_paths(git.work_tree(), None, workflow)).ok()?;
+    let all = status.changed.iter().chain(&status.differing).chain(&status.untracked);
+    let dirt: BTreeSet<&PathBuf> = all.filter(|it| !ours.holds(it) && !is_our_hook(git, it)).collect();
+    (!dirt.is_empty()).then(|| sanitise(&shown(dirt, NAMED)))
 }
 
 /// The agent's settings of a project, where our stop hook is installed.

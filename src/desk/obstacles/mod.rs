@@ -10,3 +10,4 @@ pub(super) mod other_input;
 pub(super) mod place;
 pub(super) mod prepare;
 pub(super) mod preview;
+pub(super) mod startable;

@@ -78,9 +78,8 @@ pub(crate) fn choose_agent(known: &AgentTable, workflow: &mut Workflow) -> anyho
         match installed.as_slice() {
             [only] => workflow.agent.cli = (*only).into(),
             [] => {
-                let names: Vec<&str> = known.detected().map(|it| it.name).collect();
                 return Err(Refusal::usage(
-                    format!("no supported agent found ({})", names.join(", ")),
+                    no_agent(known),
                     NextStep::PasteOrByHand(
                         "loop agents".to_owned(),
                         "install one of them, or add --agent-cmd \"PROGRAM ARGS\" to use any program"
@@ -96,6 +95,32 @@ pub(crate) fn choose_agent(known: &AgentTable, workflow: &mut Workflow) -> anyho
         }
     }
     find_agent(&workflow.agent)
+}
+
+fn no_agent(known: &AgentTable) -> String {
+    let names: Vec<&str> = known.detected().map(|it| it.name).collect();
+    format!("no supported agent found ({})", names.join(", "))
+}
+
+/// Refuses a run for which nobody named an agent and none is installed, where an earlier run of the project had a
+/// program: the step names it.
+pub(crate) fn refuse_without_agent(
+    known: &AgentTable,
+    wanted: &Workflow,
+    before: impl FnOnce() -> Option<Workflow>,
+) -> anyhow::Result<()> {
+    let is_installed = |it: &'static AgentRow| executable(it.program, None).is_some();
+    if !wanted.agent.cli.is_left_open() || known.detected().any(is_installed) {
+        return Ok(());
+    }
+    let Some(agent) = before().map(|it| it.agent) else { return Ok(()) };
+    let words: Vec<String> = agent.args.iter().map(|it| shell_word(it)).collect();
+    let is_program = agent.cli.row().is_some_and(AgentRow::is_any_program) && !words.is_empty();
+    if !is_program || find_agent(&agent).is_err() {
+        return Ok(());
+    }
+    let step = format!("loop run --agent-cmd {}", shell_word(&words.join(" ")));
+    Err(Refusal::usage(format!("{}; the last run here used one of your own", no_agent(known)), step))
 }
 
 /// Refuses an agent that a file described which is gone: nobody could read what its call wrote.
@@ -126,7 +151,12 @@ pub(crate) fn find_agent(agent: &Agent) -> anyhow::Result<()> {
             return Err(Refusal::usage(text, format!("chmod +x {}", shell_word(&program))));
         }
         let text = format!("the agent's program \"{program}\" was not found");
-        return Err(Refusal::usage(text, "loop agents"));
+        let is_own = agent.cli.row().is_some_and(AgentRow::is_any_program);
+        let help = "install it, or name another program with --agent-cmd \"PROGRAM ARGS\"";
+        return Err(Refusal::usage(
+            text,
+            if is_own { NextStep::by_hand(help) } else { "loop agents".into() },
+        ));
     }
     Ok(())
 }

@@ -1,50 +1,71 @@
 //! What would happen next, in words, without anything being started or written.
 
-use crate::desk::caller::{Caller, load};
+use crate::desk::caller::{Caller, load, untaken};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::wanted_run::WantedRun;
 use crate::world::wait::now;
-use loop_core::engine::{Decision, Effect, Event, State, Status, decide};
-use loop_core::event_line::{iteration_words, line};
+use loop_core::engine::{Command, Decision, Effect, Event, State, Status, acceptable, decide};
+use loop_core::event_line::iteration_words;
 use loop_core::workflow::model::Workflow;
+use loop_store::{Home, Row};
+
+/// Conclusions that are drawn before the next effect; there are a few of them in a row.
+const CONCLUSIONS_MOST: usize = 50;
 
 /// Returns what a run that is wanted would do next, whether or not there is one.
 pub(crate) fn dry_run(caller: &Caller, request: &RunRequest, wanted: &WantedRun) -> anyhow::Result<String> {
     let WantedRun { workflow, input, .. } = wanted;
-    let mut cancelled = None;
-    let before = match caller.existing_home()? {
-        Some(home) => match wanted.newest(&home)? {
-            Some(row) if row.status == Status::Cancelled => {
-                cancelled = Some(row.id);
-                None
-            }
-            Some(row) if home.snapshot(&row.id)?.is_some() => Some(load(&home, &row)?.1),
-            Some(_) | None => None,
-        },
-        None => None,
-    };
-    let state = match before {
-        Some(state) => state,
-        None => {
-            let mut state = State::new(workflow);
-            state.apply(workflow, now(), &Event::Opened(input.opening(request, workflow)));
-            state
-        }
-    };
+    let mut before = None;
+    if let Some(home) = caller.existing_home()?
+        && let Some(row) = wanted.newest(&home)?
+    {
+        let short = row.id.get(..8).unwrap_or(&row.id).to_owned();
+        before = match row.status {
+            Status::Cancelled => Some(format!("open a new run, because run {short} is cancelled")),
+            Status::Completed if request.fresh => Some("open a new run".to_owned()),
+            _ if request.fresh => Some(format!("cancel run {short} and open a new one")),
+            _ if home.snapshot(&row.id)?.is_some() => return of_run(&home, &row, request),
+            _ => None,
+        };
+    }
+    let mut state = State::new(workflow);
+    state.apply(workflow, now(), &Event::Opened(input.opening(request, workflow)));
     let next = next_decision(workflow, &state);
-    Ok(match cancelled {
-        Some(id) => format!("open a new run, because run {} is cancelled; then {next}", &id[..8]),
-        None => next,
-    })
+    Ok(before.map(|it| format!("{it}; then {next}")).unwrap_or(next))
 }
 
-/// Returns what would happen next, in words.
-pub(crate) fn next_decision(workflow: &Workflow, state: &State) -> String {
-    match decide(workflow, state, now()) {
-        Decision::Perform(effect) => intent(workflow, &effect),
-        Decision::Record(event) => line(workflow, &event).unwrap_or_else(|| event.kind().to_owned()),
-        Decision::Rest(_) => format!("{}: {}", Status::of(state).word(), state.reason(workflow)),
+/// Returns what `loop run` would do next in a run that there is: with the limits that were asked for, and with
+/// what people said to it.
+pub(crate) fn of_run(home: &Home, row: &Row, request: &RunRequest) -> anyhow::Result<String> {
+    let (mut workflow, mut state) = load(home, row)?;
+    if Status::of(&state) == Status::Completed {
+        return Ok("look again whether the work is done: run its checks on the tree as it is".to_owned());
     }
+    let limits = &mut workflow.limits;
+    limits.usd = request.budget.or(limits.usd);
+    limits.tokens = request.tokens.or(limits.tokens);
+    limits.time = request.time.or(limits.time);
+    let resume = Command::Resume { reset: request.reset, phase: None, most: request.max, retries: None };
+    let said = untaken(home, &row.id)?;
+    for command in std::iter::once(&resume).chain(said.commands()) {
+        if let Ok(command) = acceptable(&workflow, &state, command.clone()) {
+            state.apply(&workflow, now(), &Event::Commanded(command));
+        }
+    }
+    Ok(next_decision(&workflow, &state))
+}
+
+/// Returns what would happen next, in words: the first thing that is done, or where the run stops again.
+fn next_decision(workflow: &Workflow, state: &State) -> String {
+    let mut state = state.clone();
+    for _ in 0..CONCLUSIONS_MOST {
+        match decide(workflow, &state, now()) {
+            Decision::Record(event) => state.apply(workflow, now(), &event),
+            Decision::Perform(Effect::Tell) | Decision::Rest(_) => break,
+            Decision::Perform(effect) => return intent(workflow, &effect),
+        }
+    }
+    format!("{}: {}", Status::of(&state).word(), state.reason(workflow))
 }
 
 /// What would be done, as a wish.

@@ -6,6 +6,7 @@ use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::{design_file, domain, planning, split_words};
 use loop_base::text::counted;
+use loop_base::text::sanitise;
 use loop_core::documents::input;
 use loop_core::workflow::model::{Given, Workflow};
 use loop_core::workflow::preset::{self, BuiltIn, Preset};
@@ -75,6 +76,7 @@ pub(crate) fn overrides(caller: &Caller, request: &RunRequest) -> anyhow::Result
             NextStep::by_hand("write it in quotes, as --agent-cmd \"./agent.sh --fast\""),
         )
     })?;
+    refuse_tilde(caller, agent_args.as_deref().unwrap_or_default())?;
     // Agents run at the top of the tree; the user means the program that lies where they are.
     if let Some(program) = agent_args.as_mut().and_then(|it| it.first_mut())
         && program.contains('/')
@@ -98,6 +100,18 @@ pub(crate) fn overrides(caller: &Caller, request: &RunRequest) -> anyhow::Result
         calls_per_hour: hourly_limit(&caller.environment)?,
         ..Overrides::default()
     })
+}
+
+/// A shell leaves a tilde between quotes as it is, and so do we: a folder may have that name.
+fn refuse_tilde(caller: &Caller, words: &[String]) -> anyhow::Result<()> {
+    let Some(inside) = words.first().and_then(|it| it.strip_prefix("~/")) else { return Ok(()) };
+    if caller.dir.join("~").exists() {
+        return Ok(());
+    }
+    let home = caller.environment.user_home.clone().unwrap_or_default();
+    let meant = home.join(inside);
+    let help = format!("write --agent-cmd \"{}\"", sanitise(&meant.to_string_lossy()));
+    Err(Refusal::usage("--agent-cmd: ~ is not expanded between quotes", NextStep::by_hand(help)))
 }
 
 pub(crate) fn read_source(path: &Path) -> anyhow::Result<LayerSource> {

@@ -78,6 +78,7 @@ fn by_style(root: &Root) -> Option<DetectedCheck> {
         for file in
             files.filter(|it| it.ends_with(".py") && (it.starts_with("test") || it.ends_with("_test.py")))
         {
+            let is_found = file.starts_with("test");
             let path = if folder == "." { file } else { format!("{folder}/{file}") };
             opened += 1;
             if opened > TEST_FILES_LIMIT {
@@ -88,16 +89,18 @@ fn by_style(root: &Root) -> Option<DetectedCheck> {
                 return Some(tests(python(root, "pytest"), CountFormat::Pytest, &path));
             }
             if text.contains("unittest") && unittest.is_none() {
-                unittest = Some((folder, path));
+                // Unittest looks for names that begin with test.
+                let pattern = if is_found { "" } else { " -p '*_test.py'" };
+                unittest = Some((folder, path, pattern));
             }
         }
     }
-    let (folder, path) = unittest?;
+    let (folder, path, pattern) = unittest?;
     // A folder that is no package is only found by its name.
     let is_package = folder == "." || root.has(&format!("{folder}/__init__.py"));
     let place = if is_package { String::new() } else { format!(" -s {folder}") };
     // Only so does it name the tests that pass.
-    Some(tests(python(root, &format!("unittest discover{place} -v")), CountFormat::Unittest, &path))
+    Some(tests(python(root, &format!("unittest discover{place}{pattern} -v")), CountFormat::Unittest, &path))
 }
 
 fn find_lint(root: &Root, ruff_in_project: bool) -> Option<DetectedCheck> {

@@ -1,4 +1,4 @@
-//! `[notify]` and `--notify`: a person is told at a question, a halt, a hold and the end; each once,
+//! `[notify]` and `--notify`: a person is told at a question, a halt, a provider limit and the end; each once,
 //! whatever is killed in between, and nothing of what is told is ever part of a command line.
 
 use loop_harness::{CHECK, COMMIT, PROMISE, Sandbox, WORK, within};

@@ -121,11 +121,11 @@ fn show_a_call_without_evidence_has_no_diff() {
 #[test]
 fn show_reading_where_there_is_nothing_to_read_is_no_mistake() {
     let sandbox = Sandbox::new();
-    for command in ["show", "log", "why", "restore", "status", "runs"] {
+    for command in ["show", "log", "why", "restore", "status", "runs", "answer", "evidence"] {
         sandbox.run(&[command]).exits(0);
     }
     assert_eq!(sandbox.run(&["log", "--json"]).exits(0).out.trim(), "{\"run\":null}");
-    for command in [&["answer"][..], &["guide", "x"], &["approve"], &["resume"]] {
+    for command in [&["answer", "reset"][..], &["guide", "x"], &["approve"], &["resume"]] {
         sandbox.run(command).exits(2).says("loop run");
     }
 }

@@ -233,7 +233,7 @@ pub struct Check {
     pub repeat: u32,
     /// Metric → glob: how many such files were added or changed since the run began.
     pub files: BTreeMap<String, String>,
-    /// What a fresh checkout needs first.
+    /// A command that a fresh checkout needs first.
     pub prepare: Option<String>,
     /// Whether it is part of the proof.
     #[serde(default = "yes")]

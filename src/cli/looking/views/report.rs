@@ -68,7 +68,11 @@ fn headline(out: &mut String, id: &str, workflow: &Workflow, state: &State, past
     let _ = writeln!(out, "- run: {}", &id[..8]);
     let _ = writeln!(out, "- input: {}", state.opening.input.lines().next().unwrap_or(""));
     let cost = state.shown_proof(workflow).map_or(0.0, |it| it.cost_s);
-    let cost = if cost == 0.0 { String::new() } else { format!(" (the proof took {cost:.1} s)") };
+    let cost = if cost == 0.0 {
+        String::new()
+    } else {
+        format!(" (the proof took {cost:.1} s after the last call)")
+    };
     let proof = state.closing(workflow);
     if proof.is_none() || status != Status::Completed {
         let _ = writeln!(out, "- reason: {}", state.reason(workflow));

@@ -10,11 +10,12 @@ use crate::cli::setting_up::hook;
 use crate::cli::terminal::confirm;
 use crate::desk::{
     Caller, GuardedCommand, NO_INPUT_STEP, NextStep, Refusal, choose_agent, is_unfinished, named,
-    read_workflow, refuse_agents, user_config, usual_key,
+    read_workflow, refuse_agents, uncommitted, user_config, usual_key,
 };
 use crate::measure::detect::{detect, proposed_flag};
 use crate::tree::git::{Git, GitError};
 use crate::world::agent_output::trim_logs;
+use crate::world::price_list::{self, PriceTrouble};
 use crate::world::wait::now;
 use anyhow::Context as _;
 use clap::Args;
@@ -65,6 +66,8 @@ fn look(context: &Context, project: &Path) -> anyhow::Result<Vec<DoctorFinding>>
     found.extend(agents::findings(&context.caller.environment.agents).into_iter().filter(|it| it.good));
     let (settings, workflow) = configuration(&context.caller, project);
     found.extend(settings);
+    found.extend(prices());
+    found.extend(workflow.as_ref().and_then(|it| changes(project, it)));
     found.push(checks(project, workflow.as_ref()));
     found.extend(stop_hook(project));
     found.extend(holds(context)?);
@@ -152,6 +155,24 @@ fn git(project: &Path) -> DoctorFinding {
             bad("git", error.to_string(), NextStep::by_hand("git status says what is wrong with it"))
         }
     }
+}
+
+/// Changes that nobody committed: a run asks about them, and is refused where nobody can be asked.
+fn changes(project: &Path, workflow: &Workflow) -> Option<DoctorFinding> {
+    let says = uncommitted(&Git::around(project).ok()?, workflow)?;
+    let next = [format!("{NO_INPUT_STEP} --allow-dirty"), "git stash --include-untracked".to_owned()];
+    Some(bad("tree", format!("uncommitted changes: {says}"), next))
+}
+
+/// The user's own prices of models, where they cannot be read.
+fn prices() -> Option<DoctorFinding> {
+    let why = match price_list::read() {
+        Ok(_) => return None,
+        Err(PriceTrouble::Wrong(why)) => why,
+        Err(PriceTrouble::Unread(error)) => error.to_string(),
+    };
+    let help = "write it as [models] \"NAME\" = { input = 1.25, output = 10 }, or remove the file";
+    Some(bad("prices", why, NextStep::by_hand(help)))
 }
 
 /// A session whose hook calls a program that is gone stops whenever it likes.

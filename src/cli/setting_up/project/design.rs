@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use loop_base::files::replace_for_good;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::documents::design::{self, DesignSection, Draft, Edit};
+use loop_core::documents::input;
 use loop_core::documents::task_kind::{KINDS, kind_named, kind_of};
 
 #[derive(Args)]
@@ -63,7 +64,8 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
     let checks: Vec<String> = detect(&project).into_iter().map(|it| it.run).collect();
     let at = now();
     let draft = Draft { sentence: &flags.text, kind, checks: &checks, reviewed: true, at };
-    let path = write_design(&project, at, &design::compose(&draft))?;
+    let text = design::compose(&draft);
+    let path = write_design(&project, at, &text)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     if context.json {
         let kind = kind.map(|it| it.id);
@@ -72,7 +74,9 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
     }
     println!("{name}");
     if !context.quiet {
+        let word = input::promise(&text);
         eprintln!("task type: {}", kind.map_or("General", |it| it.name));
+        eprintln!("when it is done, the agent must say <promise>{word}</promise>");
         if checks.is_empty() {
             eprintln!(
                 "no check was found; list the commands that prove the work under \"Validation Checks\""

@@ -2,7 +2,7 @@
 //! agent calls it ends at most. Nothing is started and nothing is written.
 
 use crate::cli::Context;
-use crate::desk::{NextStep, Refusal, read_source, user_config};
+use crate::desk::{NextStep, Refusal, preset_named, read_source, user_config};
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_core::bounds::{WorkflowBounds, explore};
@@ -68,6 +68,9 @@ pub(crate) struct Which<'a> {
 impl Which<'_> {
     /// Returns the workflow, or everything that is wrong with it.
     pub(crate) fn resolve(&self, context: &Context) -> anyhow::Result<Result<Workflow, Vec<Problem>>> {
+        if let Some(preset) = self.preset {
+            preset_named(preset)?;
+        }
         let own = context.caller.project()?.join(".loop/workflow.toml");
         let file = match self.file {
             Some(file) => {

@@ -38,6 +38,16 @@ pub enum MoneyCap {
 }
 
 impl MoneyCap {
+    /// Returns what a person changes to raise it, where no flag does that.
+    pub(crate) fn raised_by(&self) -> &'static str {
+        match self {
+            MoneyCap::Run(_) => "",
+            MoneyCap::Phase { .. } => "; raise phase_usd in [limits] of the workflow file first",
+            MoneyCap::Call(_) => "; raise call_usd in [limits] of the workflow file first",
+            MoneyCap::Day(_) => "; raise day_usd in [limits] of the workflow file first",
+        }
+    }
+
     /// Returns the cap as the subject of a sentence.
     pub fn words(&self) -> String {
         match self {
@@ -107,7 +117,8 @@ pub fn day_full(most: f64, spent: f64, reserved: f64) -> Hold {
         usd => format!(", {} set aside for calls that are running", dollars(usd)),
     };
     let reason = format!(
-        "{} is used up by the runs of this home ({} spent{reserved}); a new day begins at midnight",
+        "{} is used up by the runs of this home ({} spent{reserved}); a new day begins at midnight, \
+         or raise day_usd in [limits] and add --reload",
         MoneyCap::Day(most).words(),
         dollars(spent)
     );

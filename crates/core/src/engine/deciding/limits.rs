@@ -68,7 +68,7 @@ fn money_reached(workflow: &Workflow, phase: &Phase, state: &State) -> Option<St
             ));
         };
         if most <= charged {
-            return Some(format!("{} is used up ({})", cap.words(), spent_words(spent)));
+            return Some(format!("{} is used up ({}){}", cap.words(), spent_words(spent), cap.raised_by()));
         }
     }
     None

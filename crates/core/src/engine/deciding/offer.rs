@@ -4,10 +4,12 @@
 
 use super::answer::resume_word;
 use super::route::{item_before_others, straight_back};
+use crate::agent_table::AgentRow;
 use crate::engine::journal::people::command::{Choice, choices_of};
 use crate::engine::journal::people::question::{CheckpointKind, Question, QuestionKind};
 use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::judging::reasons::check_words;
+use crate::engine::state::parts::feedback::Feedback;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::next_call::{call, lacks_other_model};
 use crate::workflow::model::{ItemSource, Next, PhaseId, Workflow};
@@ -37,6 +39,9 @@ impl Offer {
 
 /// Findings, issues and errors that are shown at a question; the report has the others.
 const SHOWN: usize = 5;
+
+/// Characters of an agent's last line that a question shows; `loop show N` has the whole message.
+const WORDS_SHOWN: usize = 200;
 
 /// Returns the ways to answer a question, in the order of its choices.
 pub fn offers(workflow: &Workflow, state: &State, question: &Question) -> Vec<Offer> {
@@ -97,6 +102,9 @@ impl Asking<'_> {
         let phase = self.name(self.state.phase);
         let until = self.question.deadline.map(|it| it.to_string()).unwrap_or_default();
         match (choice, &self.question.kind) {
+            (Choice::Reset, _) if self.state.agent_fails() => {
+                format!("try {phase} again with the same agent, all counters at 0")
+            }
             (Choice::Reset, _) => format!("try {phase} again, with all counters at 0"),
             (Choice::Modify, _) => format!("try {phase} again, with TEXT as guidance for the agent"),
             (Choice::Fix, _) => {
@@ -201,7 +209,7 @@ impl Asking<'_> {
 
 /// Returns what there is to know at a question beyond its text, a line each: what was found, what the
 /// agent said, the last errors, and when a limit ends.
-pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
+pub fn grounds_of(workflow: &Workflow, state: &State, question: &Question) -> Vec<String> {
     let mut lines = Vec::new();
     match &question.kind {
         QuestionKind::Rejected
@@ -211,6 +219,7 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
             lines.extend(said(state));
             if question.kind == QuestionKind::Breaker {
                 lines.extend(errors(state, question));
+                lines.extend(to_change(workflow, state));
             }
         }
         QuestionKind::Hourly => {
@@ -239,6 +248,21 @@ pub fn grounds_of(state: &State, question: &Question) -> Vec<String> {
         | QuestionKind::Prepare => (),
     }
     lines.extend(trouble(state, question, &lines));
+    lines
+}
+
+/// Which command continues with another agent or another check, where trying again alone would fail again.
+fn to_change(workflow: &Workflow, state: &State) -> Vec<String> {
+    let is_program = workflow.agent.cli.row().is_some_and(AgentRow::is_any_program);
+    let flag = if is_program { "--agent-cmd \"PROGRAM ARGS\"" } else { "--agent NAME" };
+    let is_ours = state.agent_fails() && state.session.is_none();
+    let mut lines: Vec<String> =
+        is_ours.then(|| format!("another agent: loop run {flag} --reset")).into_iter().collect();
+    let failing = state.feedback.iter().flat_map(|it| &it.failing).filter(|it| it.is_not_started());
+    lines.extend(failing.map(|it| {
+        let name = &it.name;
+        format!("the check {name} cannot start; another command: loop run --check {name}=\"COMMAND\" --reset")
+    }));
     lines
 }
 
@@ -284,7 +308,18 @@ fn said(state: &State) -> Vec<String> {
     let more = feedback.blockers.len().saturating_sub(SHOWN);
     lines.extend((0 < more).then(|| format!("and {more} more")));
     lines.extend(feedback.summary.as_ref().map(|it| format!("summary: {}", first_line(it))));
+    lines.extend(last_words(feedback).map(|it| format!("the agent's last words: {it}")));
     lines
+}
+
+/// The last line of a message without a report: it often says what the agent wanted to know.
+fn last_words(feedback: &Feedback) -> Option<String> {
+    let line = feedback.tail.lines().map(str::trim).rfind(|it| !it.is_empty())?;
+    let has_report = feedback.summary.is_some() || feedback.rejected || feedback.contradicted;
+    (!has_report && feedback.trouble.is_none()).then(|| match line.char_indices().nth(WORDS_SHOWN) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
+    })
 }
 
 /// The last errors of the phase, the newest last, where the question does not name them.

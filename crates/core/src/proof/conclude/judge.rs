@@ -127,7 +127,12 @@ impl<'a> Judge<'a> {
 
     pub(super) fn find_check(&mut self, kind: FindingKind, step: ProofStep, check: &str, what: &str) {
         let what = format!("{what}{}", self.suspects());
-        self.find(Finding::of_check(kind, step, check, &what));
+        let mut finding = Finding::of_check(kind, step, check, &what);
+        // A person may accept it by the name of the only file that it names.
+        if let [only] = self.evidence.changed_protected.as_slice() {
+            finding.file = Some(only.path.clone());
+        }
+        self.find(finding);
     }
 
     /// What a clean checkout went without.

@@ -7,7 +7,7 @@ pub struct Finish {
     pub ship: Ship,
     /// Our own documents of the run are committed at the end (`plan`).
     pub commit_docs: bool,
-    /// The last line of our commits, such as `Co-Authored-By: …`.
+    /// The last line of loop's own commits, such as `Co-Authored-By: …`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_trailer: Option<String>,
     /// The next system of the queue is begun once this one is complete.

@@ -229,7 +229,7 @@ section! {
         repeat: u32,
         /// Metrics that count files which were added or changed since the run began: name and glob.
         files: Named<String>,
-        /// What a fresh checkout needs first.
+        /// A command that a fresh checkout needs first.
         prepare: String,
         /// Whether it is part of the proof. On by default; a slow check may be left out.
         proof: bool,
@@ -256,7 +256,7 @@ section! {
         /// `name`, `kind`, `group`, `order` and `body`), or `command:COMMAND` (one item a line).
         from: ItemSource,
         /// Globs of files that only record the work. A commit of nothing else does not count as work,
-        /// unless all files of the item are such.
+        /// unless the item consists of such files only.
         bookkeeping: Vec<At<String>>,
     }
 }
@@ -365,7 +365,7 @@ section! {
         ship: Ship,
         /// The run's own documents are committed. Off by default.
         commit_docs: bool,
-        /// The last line of our commits, such as `Co-Authored-By: …`. None by default.
+        /// The last line of loop's own commits, such as `Co-Authored-By: …`. None by default.
         commit_trailer: String,
         /// Begins the next ready system of the queue once this one is complete. Off by default.
         begin_next: bool,
@@ -389,11 +389,11 @@ section! {
 }
 
 section! {
-    /// A row of the completion list. It is open until its phase is passed, and an open row blocks the merge.
+    /// A row of the completion list. It is open until its phase has passed, and an open row blocks the merge.
     CompleteFile "[[complete]]" {
         /// What the list calls it.
         name: String,
-        /// The phase that has to be passed.
+        /// The phase that must pass.
         phase: String,
         /// A skill of that phase; the row does not apply where it was skipped for a reason.
         skill: String,
@@ -450,7 +450,7 @@ section! {
 section! {
     /// How a person is told.
     NotifyFile "[notify]" {
-        /// A command, run by `sh -c` at a question, a halt, a hold and the end, with `LOOP_RUN`,
+        /// A command, run by `sh -c` at a question, a halt, a provider limit and the end, with `LOOP_RUN`,
         /// `LOOP_STATUS`, `LOOP_REASON` and `LOOP_NEXT_STEP`.
         run: String,
     }

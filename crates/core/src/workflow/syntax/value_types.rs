@@ -118,7 +118,7 @@ pub(crate) struct Length(pub Millis);
 const LENGTH_LIMIT: Millis = 366 * 24 * 3_600_000;
 
 impl Typed for Length {
-    const SHAPE: &'static str = "a length of time, as \"90s\", \"45m\", \"2h\", \"1d\" or \"500ms\"";
+    const SHAPE: &'static str = "a length of time, such as \"90s\", \"45m\", \"2h\", \"1d\" or \"500ms\"";
 
     fn schema() -> Value {
         json!({ "type": "string", "pattern": "^ *[0-9]+ *(ms|s|m|h|d) *$" })

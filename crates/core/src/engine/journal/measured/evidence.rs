@@ -195,6 +195,11 @@ pub struct CheckResult {
 }
 
 impl CheckResult {
+    /// Whether the shell found no program that it could start.
+    pub(crate) fn is_not_started(&self) -> bool {
+        matches!((&self.outcome, self.exit), (CheckOutcome::Failed(_), Some(126 | 127)))
+    }
+
     /// A result that says nothing but its outcome.
     pub fn plain(name: &str, outcome: CheckOutcome) -> CheckResult {
         CheckResult {

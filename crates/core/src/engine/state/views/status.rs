@@ -1,6 +1,7 @@
 //! What a run's state is called outside: the contract's status words, the reason, the next step
 //! and the exit code. Presets have words of their own for these; mirrors translate.
 
+use crate::agent_table::AgentRow;
 use crate::engine::journal::closing::landing::Landing;
 use crate::engine::journal::hold::{Hold, HoldKind, Outcome, Wait};
 use crate::engine::journal::people::question::QuestionKind;
@@ -220,7 +221,7 @@ impl State {
             return format!("loop resume --state {stage}");
         }
         if let Some(question) = self.question() {
-            return answer_command(workflow, &question.kind);
+            return self.answer_command(workflow, &question.kind);
         }
         if self.session.is_some() {
             return self.next_step_of_session(workflow, status);
@@ -368,28 +369,45 @@ impl State {
             PhaseStatus::Pending => 0,
         }
     }
+
+    /// Returns the command that answers a question as most people will, or shows what there is to decide;
+    /// the question itself lists every answer.
+    fn answer_command(&self, workflow: &Workflow, kind: &QuestionKind) -> String {
+        match kind {
+            QuestionKind::Gate(gate) if workflow.gates.get(gate).is_some_and(|it| it.sign) => {
+                format!("loop approve {gate} --sign")
+            }
+            QuestionKind::Gate(gate) => format!("loop approve {gate}"),
+            QuestionKind::Proof | QuestionKind::Unproven => "loop show --diff".to_owned(),
+            QuestionKind::Breaker => {
+                self.with_another_program(workflow).unwrap_or_else(|| "loop answer reset".to_owned())
+            }
+            QuestionKind::Hourly => "loop answer wait".to_owned(),
+            QuestionKind::Blocked => "loop answer resume".to_owned(),
+            QuestionKind::Agent | QuestionKind::Landing => "loop answer retry".to_owned(),
+            // These need a text of the person's own; alone, the command shows the question and its answers.
+            QuestionKind::Check(_)
+            | QuestionKind::Prepare
+            | QuestionKind::Prerequisite(_)
+            | QuestionKind::Rejected
+            | QuestionKind::Checkpoint(_) => "loop answer".to_owned(),
+        }
+    }
+
+    /// Returns the command that continues with another program, where the one that the person gave failed by
+    /// itself: a reset alone would call the same one again. It names the program that there is, to be changed.
+    fn with_another_program(&self, workflow: &Workflow) -> Option<String> {
+        let agent = &workflow.agent;
+        let is_own = self.session.is_none() && agent.cli.row().is_some_and(AgentRow::is_any_program);
+        let words: Vec<String> = agent.args.iter().map(|it| shell_word(it)).collect();
+        (is_own && self.agent_fails() && !words.is_empty())
+            .then(|| format!("loop run --agent-cmd {} --reset", shell_word(&words.join(" "))))
+    }
+
+    /// Whether the last call failed by itself, so that another one of the same agent is likely to fail too.
+    pub(crate) fn agent_fails(&self) -> bool {
+        self.feedback.as_ref().is_some_and(|it| it.trouble.is_some())
+    }
 }
 
 const TENTHS: u32 = 10;
-
-/// Returns the command that answers a question as most people will, or shows what there is to decide;
-/// the question itself lists every answer.
-fn answer_command(workflow: &Workflow, kind: &QuestionKind) -> String {
-    match kind {
-        QuestionKind::Gate(gate) if workflow.gates.get(gate).is_some_and(|it| it.sign) => {
-            format!("loop approve {gate} --sign")
-        }
-        QuestionKind::Gate(gate) => format!("loop approve {gate}"),
-        QuestionKind::Proof | QuestionKind::Unproven => "loop show --diff".to_owned(),
-        QuestionKind::Breaker => "loop answer reset".to_owned(),
-        QuestionKind::Hourly => "loop answer wait".to_owned(),
-        QuestionKind::Blocked => "loop answer resume".to_owned(),
-        QuestionKind::Agent | QuestionKind::Landing => "loop answer retry".to_owned(),
-        // These need a text of the person's own; alone, the command shows the question and its answers.
-        QuestionKind::Check(_)
-        | QuestionKind::Prepare
-        | QuestionKind::Prerequisite(_)
-        | QuestionKind::Rejected
-        | QuestionKind::Checkpoint(_) => "loop answer".to_owned(),
-    }
-}
