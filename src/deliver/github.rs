@@ -107,7 +107,7 @@ impl<'a> GitHub<'a> {
             return Ok(None);
         };
         let Some(target) = plan.target.as_deref() else { return Ok(None) };
-        let git = Git::open(Path::new(&plan.root))?;
+        let git = Git::open(Path::new(&plan.root))?.trusting(opening.git_programs());
         Ok(Some(GitHub { host, run, plan, target, git, notes: RefCell::default() }))
     }
 
@@ -241,7 +241,8 @@ impl<'a> GitHub<'a> {
             ));
         }
         let folder = Path::new(&self.plan.root);
-        let said = foreground::run(&self.host.program, arguments, folder, HOST_TIME)
+        let environment = self.git.environment_of_others().map_err(|error| error.to_string())?;
+        let said = foreground::run(&self.host.program, arguments, folder, environment, HOST_TIME)
             .map_err(|error| format!("{}: {error}", self.host.program))?;
         let what = arguments.iter().take(2).copied().collect::<Vec<_>>().join(" ");
         if said.is_done { Ok(said.output) } else { Err(format!("gh {what}: {}", said.trouble)) }

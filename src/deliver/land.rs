@@ -101,8 +101,7 @@ pub(crate) fn checkout(folder: &Path, git: &Git, commit: &str) -> Result<PathBuf
     let room = folder.join(ROOM);
     remove(git, &room);
     let place = room.to_string_lossy().into_owned();
-    git.without_repository_drivers()?
-        .run(["worktree", "add", "--quiet", "--detach", "--", &place, commit])?;
+    git.without_drivers()?.run(["worktree", "add", "--quiet", "--detach", "--", &place, commit])?;
     Ok(room)
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
     let root = Path::new(&plan.root);
     let folder = system_folder(domain, &opening.input);
     if place.exists() && place != root {
-        collect(root, place, &folder)?;
+        collect(run, root, place, &folder)?;
     }
     write_interfaces(run, root, &folder)?;
     let file = queue_file(root, domain);
@@ -49,8 +49,8 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
 
 /// Copies what is not committed below the folder of the system, and takes it out of the worktree. What git ignores is
 /// collected, too: it is in no commit, and would go with the worktree.
-fn collect(root: &Path, place: &Path, folder: &str) -> anyhow::Result<()> {
-    let git = Git::open(place)?;
+fn collect(run: &Run, root: &Path, place: &Path, folder: &str) -> anyhow::Result<()> {
+    let git = Git::open(place)?.trusting(run.state.opening.git_programs());
     let found = git.run(["ls-files", "-z", "--others", "--modified", "--", folder])?;
     // The state file is ours, and not what somebody made of it there.
     let is_ours = |it: &Path| it.file_name().is_some_and(|it| it.to_string_lossy().starts_with(STATE));

@@ -90,7 +90,7 @@ impl CompletedWork {
         wanted: ShipOptions,
         changed_since: Vec<PathBuf>,
     ) -> anyhow::Result<CompletedWork> {
-        let git = Git::open(Path::new(&row.place))?.without_repository_drivers()?;
+        let git = Git::open(Path::new(&row.place))?.trusting(state.opening.git_programs());
         let names = names(&state.opening.input, wanted.kind);
         let path = state.opening.path.clone().unwrap_or_default();
         let document = loop_base::files::text(path.as_ref()).unwrap_or_default();
@@ -116,6 +116,7 @@ impl CompletedWork {
         let here = self.git.run(["symbolic-ref", "--short", "-q", "HEAD"]).map(|it| single_line(&it));
         found.branch = here.ok();
         self.changes(&mut found)?;
+        self.filtered(&mut found)?;
         if found.files.is_empty() && found.commits == 0 {
             found.errors.push("there is nothing to ship: no changes".to_owned());
         }
@@ -167,6 +168,18 @@ impl CompletedWork {
             } else {
                 found.files.push(path);
             }
+        }
+        Ok(())
+    }
+
+    /// A filter that git does not start for us may be what encrypts a file.
+    fn filtered(&self, found: &mut Preflight) -> Result<(), GitError> {
+        for (path, filter) in self.git.filtered(&found.files)?.into_iter().take(PATHS_NAMED) {
+            found.errors.push(format!(
+                "{} goes through the filter {filter} of git's configuration, which loop does not start; look at the \
+                 filter and commit the file yourself",
+                sanitise(&path.to_string_lossy())
+            ));
         }
         Ok(())
     }
@@ -236,7 +249,7 @@ impl CompletedWork {
         };
         self.push(&remote)?;
         if self.wanted.request {
-            pull_request::open(Path::new(&self.row.place), branch, &self.message, shipped)?;
+            pull_request::open(&self.git, branch, &self.message, shipped)?;
         }
         Ok(())
     }

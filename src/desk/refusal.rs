@@ -148,7 +148,9 @@ pub(crate) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 fn git_step(error: &anyhow::Error) -> Option<NextStep> {
     match error.downcast_ref::<GitError>()? {
         error if error.is_missing_object() => Some(NextStep::by_hand(
-            "git fsck lists what is missing; restore it (git fetch, or a copy of .git), or start over with \
+            "git fsck lists what is missing; restore it (git fetch, or a copy of .git). If refs below refs/loop were \
+             deleted and git gc ran, the snapshots of this run are gone, and with them what was in no commit; the \
+             files in the working tree are as they are: commit what you want to keep, then start over with \
              loop run --fresh",
         )),
         GitError::NotARepository { path, reason } if reason.contains("dubious") => {
@@ -181,6 +183,7 @@ fn git_step(error: &anyhow::Error) -> Option<NextStep> {
         GitError::NotInstalled
         | GitError::Failed { .. }
         | GitError::TooMuchOutput { .. }
+        | GitError::TooManySubmodules { .. }
         | GitError::File { .. } => None,
     }
 }
@@ -197,6 +200,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
             GitError::Failed { .. }
             | GitError::TimedOut { .. }
             | GitError::TooMuchOutput { .. }
+            | GitError::TooManySubmodules { .. }
             | GitError::File { .. },
         )
         | None => 1,

@@ -11,6 +11,6 @@ mod status;
 #[cfg(test)]
 pub(crate) mod sample;
 
-pub(crate) use repository::{commit_name, git, git_dir, git_lock, git_text, journal_head, pinned};
+pub(crate) use repository::{commit_name, git, git_dir, git_lock, git_text, journal_head, pinned, programs};
 pub(crate) use snapshots::{changes, snapshot, tree_without, worktree};
 pub(crate) use status::{git_status, path_patterns, tree_status, working_tree};

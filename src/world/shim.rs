@@ -58,7 +58,11 @@ impl Shim {
                 keeper.interrupt(Force::Hard)?;
             }
             let patience = if cut { keeper.patience() } else { keeper.patience().min(left) };
-            match self.listener.listen(Some(keeper.as_fd()), patience)? {
+            let heard = self.listener.listen(Some(keeper.as_fd()), patience);
+            if heard.is_err() {
+                keeper.interrupt(Force::Hard)?;
+            }
+            match heard? {
                 WaitResult::Now { .. } => {
                     cut = true;
                     keeper.interrupt(Force::Hard)?;

@@ -272,6 +272,8 @@ fn g07_what_is_in_the_way_of_our_refs_and_objects_that_are_gone_are_named() {
                 done.err.lines().last().is_some_and(|it| it.starts_with(step)),
                 "{user:?}, {deed}: {done:?}"
             );
+            let lost = "the snapshots of this run are gone, and with them what was in no commit";
+            assert_eq!(done.err.contains(lost), exit == 8, "{user:?}, {deed}: {done:?}");
             if exit == 1 {
                 scene.script("rm .git/refs/loop").exits(0);
                 scene.act(&["run"]).exits(3);
@@ -295,4 +297,27 @@ fn g17_a_stranger_that_keeps_the_lock_of_a_run_is_named_with_what_helps() {
     assert_eq!(done.err.lines().last(), Some(step.as_str()), "{done:?}");
     drop(lock);
     scene.act(&["run"]).exits(3);
+}
+
+/// Somebody keeps the turn to write: a wish to end the call cannot be written down then, and ends the call all the same.
+#[test]
+fn g17_whoever_wants_the_call_to_end_gets_that_also_while_a_stranger_keeps_the_home() {
+    let scene = Scene::new(User::Self_);
+    scene.workflow(BUILD);
+    let agent = scene.plays("echo $$ > \"$OUT/agent.tmp\"; mv \"$OUT/agent.tmp\" \"$OUT/agent\"; sleep 600");
+    let running = scene.spawn(&["run", "a bridge", "--agent-cmd", &agent]);
+    while !scene.note("agent").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let lock = std::fs::File::open(scene.home.join("turnstile")).expect("the turn to write");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("it is free");
+    running.signal(rustix::process::Signal::INT);
+    let done = running.wait().exits(1);
+    let own = std::process::id();
+    assert!(done.err.contains(&format!("kill {own}")), "{done:?}");
+    let agent = scene.notes("agent").remove(0);
+    assert!(!std::path::Path::new("/proc").join(agent).exists(), "the call goes on: {done:?}");
+    drop(lock);
+    scene.act(&["log"]).exits(0);
+    scene.assert_nothing_runs();
 }

@@ -4,9 +4,16 @@
 
 use loop_harness::{Running, Sandbox, SeededRandom, times};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 const KILLS: u32 = 40;
+
+/// A long campaign hits each of these places at least so often.
+const LEAST: [(&str, u32); 4] = [("call", 5), ("proof", 20), ("gate", 10), ("ship", 20)];
+
+/// A busy machine needs longer for `ship`, and chance would kill it again and again. In one run it is enough then.
+const SHIP_KILLS_MOST: u32 = 10;
 
 /// Two calls until the check is green, a gate, and what is made is handed in.
 const WORKFLOW: &str = "name = \"gated\"\n[checks.unit]\nrun = \"cat steps; test $(wc -l < steps) -ge 2\"\n[[phase]]\n\
@@ -130,6 +137,10 @@ fn result(sandbox: &Sandbox) -> Value {
     })
 }
 
+fn hits(killed_at: &BTreeMap<&str, u32>, what: &str) -> u32 {
+    killed_at.iter().filter(|it| it.0.starts_with(what)).map(|it| it.1).sum()
+}
+
 #[test]
 fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_done_twice() {
     let seed = std::env::var("LOOP_TEST_SEED").ok().and_then(|it| it.parse().ok());
@@ -138,7 +149,7 @@ fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_d
     let mut dice = SeededRandom::new(seed);
     let unhurt = project();
     let agent = unhurt.agent(AGENT);
-    let mut took = std::collections::BTreeMap::new();
+    let mut took = BTreeMap::new();
     while let Some(words) = next(&unhurt, &agent) {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let began = Instant::now();
@@ -158,21 +169,27 @@ fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_d
     );
     assert_eq!(expected["requests"], json!(["create"]), "{expected}");
     let (mut kills, mut runs) = (0, 0);
-    let mut killed_at: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
-    while kills < KILLS * times() {
+    let mut killed_at: BTreeMap<&str, u32> = BTreeMap::new();
+    // Where chance has left a place out, more runs follow, at most as many kills as there were.
+    let lacks = |killed_at: &BTreeMap<&str, u32>| {
+        10 <= times() && LEAST.iter().any(|it| hits(killed_at, it.0) < it.1)
+    };
+    while kills < KILLS * times() || lacks(&killed_at) && kills < 2 * KILLS * times() {
         let sandbox = project();
         let agent = sandbox.agent(AGENT);
-        let before = kills;
+        let (before, mut in_ship) = (kills, 0);
         while let Some(words) = next(&sandbox, &agent) {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let began = Instant::now();
             let mut running = sandbox.spawn(&words);
+            let is_enough = words[0] == "ship" && SHIP_KILLS_MOST <= in_ship;
             // On a busy machine everybody needs longer to bring anything forward.
             let longest = u64::try_from(took[words[0]].as_micros()).expect("a short time");
             let most = if words[0] == "run" { longest * 6 / 10 } else { longest * 13 / 10 };
             let most = most * (1 + u64::from(kills - before) / 20);
             let ended = match words[0] {
                 "run" => runs_for_a_while(&mut dice, &sandbox, &mut running, most),
+                _ if is_enough => true,
                 _ => running.ends_within(Duration::from_micros(dice.below(most))),
             };
             if ended {
@@ -187,6 +204,7 @@ fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_d
             }
             running.kill();
             kills += 1;
+            in_ship += u32::from(words[0] == "ship");
             *killed_at.entry(hit(&sandbox, words[0])).or_insert(0) += 1;
         }
         runs += 1;
@@ -195,9 +213,6 @@ fn en01_with_proofs_gates_and_ship_killed_at_random_moments_nothing_is_lost_or_d
         sandbox.run(&["verify"]).exits(0).says("is complete and unchanged");
     }
     println!("{kills} kills in {runs} runs, of {killed_at:#?}: 0 lost, 0 twice, 0 left");
-    let hits = |what: &str| killed_at.iter().filter(|it| it.0.starts_with(what)).map(|it| it.1).sum::<u32>();
-    for (what, least) in [("call", 5), ("proof", 20), ("gate", 10), ("ship", 20)] {
-        // A few kills need not hit everything.
-        assert!(times() < 10 || least <= hits(what), "{what}: {killed_at:?}");
-    }
+    // A few kills need not hit everything.
+    assert!(!lacks(&killed_at), "{killed_at:?}");
 }

@@ -11,6 +11,7 @@ mod commands;
 mod contained;
 mod database;
 mod files;
+mod git_programs;
 mod handed_in;
 mod kills;
 mod outlived;

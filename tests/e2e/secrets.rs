@@ -8,7 +8,7 @@ const CANARY: &str = "canary-7f3a9c51-do-not-write-me-down";
 fn en13_secrets_of_the_environment_are_not_written_down() {
     let sandbox = Sandbox::new();
     let agent = sandbox.agent(&format!(
-        "[ \"$FOO_API_KEY\" = {CANARY} ] && touch \"$OUT/has-it\"; echo \"$LOOP_CALL\" > work; {COMMIT}; {PROMISE}"
+        "[ \"$FOO_API_KEY\" = {CANARY} ] && touch \"$OUT/has-it\"; echo \"$FOO_API_KEY\" > \"$LOOP_RESULT_FILE\"; echo \"$LOOP_CALL\" > work; {COMMIT}; {PROMISE}"
     ));
     let mut command =
         sandbox.command(&["run", "it", "--agent-cmd", &agent, "--check", "tests=echo no; grep 2 work", "-v"]);

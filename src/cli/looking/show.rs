@@ -270,7 +270,7 @@ fn question_diff(place: &Path, state: &State) -> anyhow::Result<Option<String>> 
     let Some(proof) = state.proof().filter(|it| !it.findings.is_empty()) else { return Ok(None) };
     let Some(baseline) = &state.baseline else { return Ok(None) };
     let files: BTreeSet<&str> = proof.findings.iter().filter_map(|it| it.file.as_deref()).collect();
-    let git = Git::open(place)?.without_repository_drivers()?;
+    let git = Git::open(place)?.without_drivers()?;
     let files: Vec<&str> = files.into_iter().collect();
     Ok(Some(readable_diff(&git, &baseline.facts.tree, &proof.tree, &files)?))
 }
@@ -280,7 +280,7 @@ fn question_diff(place: &Path, state: &State) -> anyhow::Result<Option<String>> 
 fn diff(place: &Path, told: &CallRecord) -> anyhow::Result<String> {
     let number = told.call.number;
     let after = told.evidence.as_ref().map(|it| it.facts.tree.as_str()).unwrap_or_default();
-    let git = Git::open(place)?.without_repository_drivers()?;
+    let git = Git::open(place)?.without_drivers()?;
     for (tree, when) in [(told.before.as_str(), "before"), (after, "after")] {
         if tree.is_empty() {
             return Err(Refusal::usage(

@@ -1,26 +1,24 @@
 //! The pull request: opened with `gh`, else with `glab`, unless one is open already.
 
 use super::Shipped;
+use crate::tree::git::Git;
 use loop_core::delivery_names::Message;
 use loop_supervise::foreground;
-use std::path::Path;
 use std::time::Duration;
 
 /// The command line of a code host answers within seconds; a minute is a network that is gone.
 const HOST_TIME: Duration = Duration::from_secs(60);
 
-pub(super) fn open(
-    place: &Path,
-    branch: &str,
-    message: &Message,
-    shipped: &mut Shipped,
-) -> anyhow::Result<()> {
+pub(super) fn open(git: &Git, branch: &str, message: &Message, shipped: &mut Shipped) -> anyhow::Result<()> {
     let text = [message.body.as_str(), &message.footer].join("\n\n");
     let Some((program, list, create)) = words(branch, &message.subject, text.trim()) else {
         shipped.warnings.push("neither gh nor glab is installed; no pull request was opened".to_owned());
         return Ok(());
     };
-    let open = foreground::run(program, &list, place, HOST_TIME)?;
+    let environment = git.environment_of_others()?;
+    let place = git.work_tree();
+    let ask = |words: &[&str]| foreground::run(program, words, place, environment.clone(), HOST_TIME);
+    let open = ask(&list)?;
     if !open.is_done {
         anyhow::bail!("{program} could not be asked for open requests: {}", open.trouble);
     }
@@ -29,11 +27,11 @@ pub(super) fn open(
         shipped.url = Some(url);
         return Ok(());
     }
-    let made = foreground::run(program, create, place, HOST_TIME)?;
+    let made = ask(&create)?;
     if !made.is_done {
         // One that was killed may have asked for it a moment ago, and a host takes no second one. Its list
         // may be behind; where it refuses, it names the one that is open.
-        let open = foreground::run(program, &list, place, HOST_TIME)?;
+        let open = ask(&list)?;
         let listed = url_in(&open.output).filter(|_| open.is_done);
         if let Some(url) = listed.or_else(|| url_in(&made.trouble).filter(|it| is_request(it))) {
             shipped.warnings.push("a pull request is open already".to_owned());

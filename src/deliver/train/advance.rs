@@ -57,7 +57,7 @@ pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> any
         Err(StoreError::Held { .. }) => return Ok(Moved::InTheWay(held(&place, &merge.into))),
         Err(error) => return Err(error.into()),
     };
-    let there = Git::open(&place)?;
+    let there = git.open_other(&place)?;
     if let Some(why) = local_changes(&there, ours, &merge.into)? {
         return Ok(Moved::InTheWay(why));
     }
@@ -100,7 +100,7 @@ pub(crate) fn obstacle(git: &Git, home: &Home, ours: &Ours, branch: &str) -> any
     }
     let Some(place) = checked_out(git, branch)? else { return Ok(None) };
     match TreeLock::take(home.path(), &place) {
-        Ok(_) => local_changes(&Git::open(&place)?, ours, branch).map_err(Into::into),
+        Ok(_) => local_changes(&git.open_other(&place)?, ours, branch).map_err(Into::into),
         Err(StoreError::Held { .. }) => Ok(Some(held(&place, branch))),
         Err(error) => Err(error.into()),
     }

@@ -134,7 +134,7 @@ pub(crate) fn merged_tree(
     other: &str,
 ) -> Result<Result<String, Vec<String>>, GitError> {
     // A merge driver is a program that the branch may have chosen.
-    let quiet = git.without_repository_drivers()?;
+    let quiet = git.without_drivers()?;
     match quiet.run(["merge-tree", "--write-tree", "--name-only", "--no-messages", one, other]) {
         Ok(output) => Ok(Ok(first_line(&output))),
         Err(GitError::Failed { code: Some(1), stderr, .. }) => {

@@ -57,7 +57,7 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
     let Some(plan) = run.state.opening.worktree.clone() else {
         return Err(no("its run had no worktree".to_owned(), "loop queue list"));
     };
-    let git = Git::open(Path::new(&plan.root))?;
+    let git = Git::open(Path::new(&plan.root))?.trusting(run.state.opening.git_programs());
     let _landing = LandingLock::take(git.common_dir(), &into)?;
     let mut ours = own_paths(git.work_tree(), None, &run.workflow);
     ours.extend(domain_memory::written_paths());

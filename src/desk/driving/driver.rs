@@ -3,6 +3,7 @@
 
 use crate::deliver::memory;
 use crate::desk::commands::command::insert;
+use crate::desk::driving::git_programs;
 use crate::desk::driving::open::OpenRun;
 use crate::desk::driving::workflow_edits::WorkflowEdits;
 use crate::desk::idle_world::keep_mirrors;
@@ -74,6 +75,7 @@ impl<'a> Driver<'a> {
             say(run, facts);
             let mut noticed = mirror.follow(run, &shown, facts);
             noticed.extend(edits.follow(run, facts));
+            noticed.extend(git_programs::follow(run, &shown, facts));
             noticed
         });
         let listener = Listener::new(Rc::clone(&home), &run.id, signals)?;

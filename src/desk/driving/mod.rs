@@ -5,6 +5,7 @@
 mod adopt;
 pub(super) mod detached;
 pub(super) mod driver;
+mod git_programs;
 pub(super) mod open;
 mod prerequisites;
 pub(super) mod recheck;

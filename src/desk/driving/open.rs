@@ -5,6 +5,7 @@ use crate::deliver::github::{self, Road};
 use crate::desk::caller::{Caller, CallerEnvironment, is_unfinished, load, several_unfinished};
 use crate::desk::commands::command::cancel_unowned;
 use crate::desk::driving::adopt::{settle_place, take_over};
+use crate::desk::driving::git_programs;
 use crate::desk::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::note::Note;
@@ -362,6 +363,7 @@ fn begin(
         Road::Push(remote) => opening.beginning.remote = Some(remote),
         Road::Request(host) => opening.beginning.host = Some(Box::new(host)),
     }
+    opening.beginning.git_programs = Some(git_programs::named(&wanted.project)?);
     opening.beginning.prerequisites = super::prerequisites::answered(&home, wanted)?;
     let noted = alike(&wanted.workflow).into_iter().chain(uncommittable(&wanted.workflow));
     let noted = noted.chain(caps::kept_between_calls(&wanted.workflow)).map(|text| Event::Noted { text });

@@ -57,7 +57,7 @@ pub(crate) fn again(home: &Home, run: &mut Run, place: &str) -> anyhow::Result<P
     // The end of a run removes its worktree, and may have been killed right after that. It is made again
     // from the branch, so that the end finds what it expects, and removed again.
     if run.state.station == Station::Finishing && !Path::new(&plan.place).exists() {
-        worktree::make_again(&plan)?;
+        worktree::make_again(&plan, run.state.opening.git_programs())?;
     }
     if let Some((hold, refusal)) = misplaced(run) {
         drive::commit(run, &mut IdleWorld::new(home, Path::new(&plan.place)).with(News::Held(hold)))?;

@@ -8,19 +8,23 @@
 //! variables of our own environment only those reach git that say who commits and how a remote is
 //! reached. The system's and the user's configuration still
 //! count for a plain `Git`, because `safe.directory`, identities and credential helpers live there;
-//! whatever a run is judged by goes through `pinned`, where no configuration counts at all, and for every other
-//! command that looks at files the drivers of the repository are switched off.
+//! whatever a run is judged by goes through `pinned`, where no configuration counts at all. Which programs a configuration
+//! may make git start is said in `programs`.
 //!
 //! It does not know what the commands mean, and it takes no decisions.
 
-use super::drivers::{asks_drivers, repository_drivers, silenced, submodules};
 use super::git_dir::places;
 use super::git_error::plainly;
 pub(crate) use super::git_error::{GitError, STARTING_GIT};
 use super::git_text::bytes_to_path;
+use super::programs::{
+    LISTING, NamedProgram, TrustedPrograms, asks_drivers, named_programs, overrides, overrides_of_others,
+    silenced, submodules,
+};
 use super::view_settings::ViewSettings;
 use loop_supervise::exchange::{ExchangeResult, converse};
 use loop_supervise::git_variables::reaches_our_git;
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -39,26 +43,8 @@ const TIME_MOST: Duration = Duration::from_secs(120);
 /// that is searched for facts may weigh; more than that is not a change anybody can review.
 const OUTPUT_MOST: usize = 64 << 20;
 
-/// Settings that could start a program or change what a command means, put on every command line,
-/// where they outrank every file.
-const OVERRIDES: [&str; 10] = [
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "core.quotePath=false",
-    "diff.external=",
-    "protocol.ext.allow=never",
-    "commit.gpgSign=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "advice.detachedHead=false",
-];
-
 /// Each costs two starts of git. More than this many are a package manager's.
-const SUBMODULES_MOST: usize = 200;
-
-/// A submodule of a submodule of a submodule is rare.
-const SUBMODULES_DEEP: usize = 4;
+const SUBMODULES_MOST: usize = 1_000;
 
 /// Versions before 2.36 know the third only, and ignore the others.
 const DURABLE: [&str; 3] =
@@ -89,8 +75,10 @@ pub(crate) struct Git {
     environment: Vec<(&'static str, OsString)>,
     /// The settings of a view, which must be those that it was opened with.
     settings: Option<Arc<ViewSettings>>,
-    /// Whether the drivers of the repository are switched off.
-    without_drivers: bool,
+    /// Which programs of the person's configuration may be started.
+    trusted: TrustedPrograms,
+    /// The settings by which the other drivers are switched off, once they were listed.
+    silenced: Option<Arc<Vec<(OsString, &'static str)>>>,
     time_most: Duration,
     output_most: usize,
 }
@@ -163,7 +151,8 @@ impl Git {
             overrides: Vec::new(),
             environment,
             settings: None,
-            without_drivers: false,
+            trusted: TrustedPrograms::None,
+            silenced: None,
             time_most: TIME_MOST,
             output_most: OUTPUT_MOST,
         })
@@ -175,10 +164,10 @@ impl Git {
         Git::open(start.ancestors().find(|it| it.join(".git").exists()).unwrap_or(folder))
     }
 
-    /// Opens another working tree with the variables that this one was opened with.
+    /// Opens another working tree with the variables and the trust that this one was opened with.
     pub(crate) fn open_other(&self, folder: &Path) -> Result<Git, GitError> {
         let own = self.environment.iter().filter(|(name, _)| !name.starts_with("GIT_"));
-        Git::open_with(folder, own.cloned().collect())
+        Ok(Git { trusted: self.trusted.clone(), ..Git::open_with(folder, own.cloned().collect())? })
     }
 
     /// The top of the working tree.
@@ -263,32 +252,83 @@ impl Git {
         git
     }
 
-    /// Returns the same place with every filter, diff and merge driver switched off that the repository's own
-    /// configuration defines, or that of a repository in it: git looks into submodules too. Every command that looks at
-    /// files is run so. Drivers that only the user's or the system's configuration defines stay, so that
-    /// large file storage keeps working.
-    pub(crate) fn without_repository_drivers(&self) -> Result<Git, GitError> {
-        let mut git = self.clone();
-        if !self.without_drivers {
-            git.overrides.extend(self.drivers(SUBMODULES_DEEP)?.iter().flat_map(|it| silenced(it)));
-            git.without_drivers = true;
-        }
-        Ok(git)
+    /// Returns the same place where git may start those drivers of the person's own configuration that were there when
+    /// the run was opened, so that large file storage works; all of them for a run that did not write them down.
+    pub(crate) fn trusting(self, at_opening: Option<&[String]>) -> Git {
+        Git { trusted: TrustedPrograms::of(at_opening), silenced: None, ..self }
     }
 
-    /// The drivers of this repository and of those in it.
-    fn drivers(&self, depth: usize) -> Result<Vec<OsString>, GitError> {
-        let mut found = repository_drivers(
-            &self.feed_as_is(words(&["config", "--list", "--show-scope", "--name-only", "-z"]), &[])?,
-        );
+    /// Returns the same place with every filter, diff and merge driver switched off that is not trusted, in this
+    /// repository or in one in it: git looks into submodules too. Every command that looks at files is run so.
+    pub(crate) fn without_drivers(&self) -> Result<Git, GitError> {
+        if self.silenced.is_some() {
+            return Ok(self.clone());
+        }
+        let drivers = self.all_untrusted_drivers()?;
+        let silenced = drivers.iter().flat_map(|it| silenced(it)).collect();
+        Ok(Git { silenced: Some(Arc::new(silenced)), ..self.clone() })
+    }
+
+    /// Returns the variables by which a git that another program starts here starts no driver that is not trusted, no
+    /// hook and no monitor.
+    pub(crate) fn environment_of_others(&self) -> Result<Vec<(OsString, OsString)>, GitError> {
+        let drivers = self.all_untrusted_drivers()?;
+        let drivers = drivers.iter().flat_map(|it| silenced(it));
+        let drivers = drivers.map(|(name, value)| (name, value.to_owned()));
+        let all: Vec<_> = overrides_of_others().chain(drivers).collect();
+        let count = ("GIT_CONFIG_COUNT".into(), all.len().to_string().into());
+        let pairs = all.into_iter().enumerate().flat_map(|(index, (name, value))| {
+            let of = |part: &str| OsString::from(format!("GIT_CONFIG_{part}_{index}"));
+            [(of("KEY"), name), (of("VALUE"), value.into())]
+        });
+        Ok(std::iter::once(count).chain(pairs).collect())
+    }
+
+    /// The programs that git's configuration names here.
+    pub(crate) fn programs(&self) -> Result<Vec<NamedProgram>, GitError> {
+        Ok(named_programs(&self.feed_as_is(words(&LISTING), &[])?))
+    }
+
+    /// Returns those of these files whose content goes through a filter that is switched off, each with its filter.
+    pub(crate) fn filtered(&self, files: &[PathBuf]) -> Result<Vec<(PathBuf, String)>, GitError> {
+        let drivers = self.untrusted_drivers(&mut 0)?;
+        if files.is_empty() || !drivers.iter().any(|it| it.as_bytes().starts_with(b"filter.")) {
+            return Ok(Vec::new());
+        }
+        let list: Vec<u8> = files.iter().flat_map(|it| [it.as_os_str().as_bytes(), b"\0"].concat()).collect();
+        let listing = self.feed(["check-attr", "-z", "--stdin", "filter"], &list)?;
+        let fields: Vec<&[u8]> = listing.split(|it| *it == 0).collect();
+        let off = |name: &[u8]| drivers.iter().any(|it| it.as_bytes().strip_prefix(b"filter.") == Some(name));
+        let found = fields.chunks_exact(3).filter(|it| off(it[2]));
+        Ok(found.map(|it| (bytes_to_path(it[0]), readable(it[2]))).collect())
+    }
+
+    fn all_untrusted_drivers(&self) -> Result<BTreeSet<OsString>, GitError> {
+        let mut left = SUBMODULES_MOST;
+        self.untrusted_drivers(&mut left)
+    }
+
+    /// The drivers of this repository and of those in it that are not trusted. At most `left` others are looked into.
+    fn untrusted_drivers(&self, left: &mut usize) -> Result<BTreeSet<OsString>, GitError> {
+        let mut found = self.trusted.untrusted_drivers(&self.programs()?);
+        if *left == 0 {
+            return Ok(found);
+        }
         // Without an index there is no submodule either.
-        let listing = self.feed_as_is(words(&["ls-files", "--stage", "-z"]), &[]).unwrap_or_default();
-        for path in submodules(&listing).take(SUBMODULES_MOST).filter(|_| 0 < depth) {
+        let listing = where_possible(self.feed_as_is(words(&["ls-files", "--stage", "-z"]), &[]))?;
+        for path in submodules(&listing) {
             let top = self.work_tree.join(path);
-            if top.join(".git").exists() {
-                // What git cannot open it does not look into.
-                found.extend(Git::unopened(&top, Vec::new())?.drivers(depth - 1).unwrap_or_default());
+            if !top.join(".git").exists() {
+                continue;
             }
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                // A driver of those that nobody looked into would be started.
+                return Err(GitError::TooManySubmodules { most: SUBMODULES_MOST });
+            }
+            let inner = Git { trusted: self.trusted.clone(), ..Git::unopened(&top, Vec::new())? };
+            // What git cannot open it does not look into.
+            found.extend(where_possible(inner.untrusted_drivers(left))?);
         }
         Ok(found)
     }
@@ -309,11 +349,11 @@ impl Git {
     ) -> Result<Vec<u8>, GitError> {
         let arguments: Vec<OsString> = arguments.into_iter().map(|it| it.as_ref().to_owned()).collect();
         // In a view no configuration counts but ours.
-        let is_quiet = self.settings.is_some() || self.without_drivers || !asks_drivers(&arguments);
+        let is_quiet = self.settings.is_some() || !asks_drivers(&arguments);
         if is_quiet {
             self.feed_as_is(arguments, input)
         } else {
-            self.without_repository_drivers()?.feed_as_is(arguments, input)
+            self.without_drivers()?.feed_as_is(arguments, input)
         }
     }
 
@@ -358,8 +398,14 @@ impl Git {
             }
         }
         command.envs(ENVIRONMENT).envs(self.environment.iter().map(|(name, value)| (name, value)));
-        for setting in OVERRIDES.iter().map(OsStr::new).chain(self.overrides.iter().map(OsString::as_os_str))
-        {
+        // A driver's name may hold any character, which an argument after `-c` may not.
+        let silenced = self.silenced.as_deref().map(Vec::as_slice).unwrap_or_default();
+        command.env("GIT_CONFIG_COUNT", silenced.len().to_string());
+        for (index, (name, value)) in silenced.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{index}"), name);
+            command.env(format!("GIT_CONFIG_VALUE_{index}"), value);
+        }
+        for setting in overrides(arguments).map(OsString::from).chain(self.overrides.iter().cloned()) {
             command.arg("-c").arg(setting);
         }
         tracing::debug!(?arguments, place = %self.work_tree.display(), "git");
@@ -383,6 +429,14 @@ impl Git {
 thread_local! {
     /// How many times this test's thread has started git.
     pub(crate) static STARTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// What git itself refused counts as nothing. Anything else, such as too much output, hides what is there.
+fn where_possible<T: Default>(answer: Result<T, GitError>) -> Result<T, GitError> {
+    match answer {
+        Err(GitError::Failed { .. }) => Ok(T::default()),
+        other => other,
+    }
 }
 
 fn find_program(name: &str) -> Option<PathBuf> {
@@ -525,7 +579,9 @@ mod tests {
         sample.user(&["config", "filter.bad.name.smudge", &canary]);
         sample.user(&["config", "filter.bad.name.required", "true"]);
         let place = sample.outside("checkout");
-        let git = sample.git().without_repository_drivers().unwrap();
+        let at_opening: Vec<String> =
+            sample.git().programs().unwrap().into_iter().map(|it| it.digest).collect();
+        let git = sample.git().trusting(Some(&at_opening));
         git.run(["worktree".as_ref(), "add".as_ref(), "--detach".as_ref(), place.as_os_str()]).unwrap();
         assert!(!sample.marker().exists());
         assert_eq!(std::fs::read(place.join("a.txt")).unwrap(), b"a\n");

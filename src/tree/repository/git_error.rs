@@ -18,6 +18,10 @@ pub(crate) enum GitError {
     #[error("git {arguments} printed more than {} MiB; ignore generated files with .gitignore", most >> 20)]
     TooMuchOutput { arguments: String, most: usize },
     #[error(
+        "there are more than {most} submodules in the working tree, and git could be made to start programs in them; remove some, or git submodule deinit them"
+    )]
+    TooManySubmodules { most: usize },
+    #[error(
         "object {object} ({}) is not what its id says: .git/objects is damaged, or was written into; restore it with git fetch --refetch or from a fresh clone",
         path.display()
     )]
@@ -56,6 +60,7 @@ impl GitError {
             | GitError::NotARepository { .. }
             | GitError::TimedOut { .. }
             | GitError::TooMuchOutput { .. }
+            | GitError::TooManySubmodules { .. }
             | GitError::Forged { .. }
             | GitError::Altered { .. }
             | GitError::File { .. } => false,

@@ -3,7 +3,6 @@
 //! in the working tree belongs to `status/`.
 
 pub(crate) mod commit_name;
-mod drivers;
 pub(crate) mod git;
 pub(crate) mod git_dir;
 mod git_error;
@@ -11,4 +10,5 @@ pub(crate) mod git_lock;
 pub(crate) mod git_text;
 pub(crate) mod journal_head;
 pub(crate) mod pinned;
+pub(crate) mod programs;
 mod view_settings;

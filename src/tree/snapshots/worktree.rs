@@ -140,14 +140,19 @@ pub(crate) fn reserve(plan: &Worktree) -> Result<(), Misplaced> {
 
 /// Makes whatever of the worktree is missing. `run` names its snapshots and `view` is where they
 /// are prepared.
-pub(crate) fn ensure(plan: &Worktree, run: &str, view: &Path) -> anyhow::Result<()> {
-    let git = Git::open(Path::new(&plan.root))?;
+pub(crate) fn ensure(
+    plan: &Worktree,
+    run: &str,
+    view: &Path,
+    git_programs: Option<&[String]>,
+) -> anyhow::Result<()> {
+    let git = Git::open(Path::new(&plan.root))?.trusting(git_programs);
     reserve(plan)?;
     // What somebody has in a worktree of their own stays as it is.
     if !(plan.existing && verify(plan).is_ok()) {
         ensure_branch(&git, plan)?;
         ensure_entry(&git, plan)?;
-        fill(plan, run, view)?;
+        fill(&git, plan, run, view)?;
     }
     verify(plan)?;
     // A power loss must not leave a journal that says "made" and files that are empty.
@@ -194,7 +199,7 @@ fn ensure_entry(git: &Git, plan: &Worktree) -> anyhow::Result<()> {
         let force: &[&str] = if entry.is_some() { &["--force", "--force"] } else { &[] };
         let asked =
             [&["worktree", "add", "--quiet", "--no-checkout"], force, &["--", &plan.place, &plan.branch]];
-        git.without_repository_drivers()?.run(asked.concat())?;
+        git.run(asked.concat())?;
     } else if entry.is_some_and(|it| it.is_locked) {
         git.run(["worktree", "unlock", "--", &plan.place])?;
     }
@@ -202,16 +207,16 @@ fn ensure_entry(git: &Git, plan: &Worktree) -> anyhow::Result<()> {
 }
 
 /// Writes the files. Whatever lies there already is kept first, since somebody may have put it there.
-fn fill(plan: &Worktree, run: &str, view: &Path) -> anyhow::Result<()> {
+fn fill(root: &Git, plan: &Worktree, run: &str, view: &Path) -> anyhow::Result<()> {
     let place = Path::new(&plan.place);
-    let git = Git::open(place)?;
+    let git = root.open_other(place)?;
     let found = fs::read_dir(place)?.filter_map(Result::ok).any(|it| it.file_name() != ".git");
     if found {
         let mut tree = WorkingTree::open(Pinned::open(&git, view)?, Ours::read::<&str>(&[])?)?;
         let status = tree.status()?;
         snapshot::take(&tree.pinned, &status, run)?;
     }
-    let git = git.without_repository_drivers()?;
+    let git = git.without_drivers()?;
     git.run(["read-tree", "HEAD"])?;
     git.run(["checkout-index", "--quiet", "--all", "--force", "--index"])?;
     Ok(())
@@ -297,11 +302,11 @@ pub(crate) fn verify_here(place: &Path, git_dir: &Path) -> Result<(), Misplaced>
 
 /// Removes a worktree that holds nothing which is not committed, and leaves its branch. Says why not
 /// otherwise.
-pub(crate) fn remove(plan: &Worktree) -> Result<Option<String>, GitError> {
+pub(crate) fn remove(plan: &Worktree, git_programs: Option<&[String]>) -> Result<Option<String>, GitError> {
     if fs::symlink_metadata(&plan.place).is_err() {
         return Ok(None);
     }
-    let git = Git::open(Path::new(&plan.root))?;
+    let git = Git::open(Path::new(&plan.root))?.trusting(git_programs);
     // Without force, git refuses a worktree with changes or with files that it does not know.
     match git.run(["worktree", "remove", "--", &plan.place]) {
         Ok(_) => Ok(None),
@@ -315,8 +320,8 @@ pub(crate) fn remove(plan: &Worktree) -> Result<Option<String>, GitError> {
 
 /// Makes a worktree again that was removed, from its branch; from where the run began, if the branch is
 /// gone too.
-pub(crate) fn make_again(plan: &Worktree) -> Result<(), GitError> {
-    let git = Git::open(Path::new(&plan.root))?;
+pub(crate) fn make_again(plan: &Worktree, git_programs: Option<&[String]>) -> Result<(), GitError> {
+    let git = Git::open(Path::new(&plan.root))?.trusting(git_programs);
     // Git keeps an entry for a folder whose removal was interrupted.
     git.run(["worktree", "prune"])?;
     let (place, branch) = (plan.place.as_str(), plan.branch.as_str());
@@ -325,7 +330,7 @@ pub(crate) fn make_again(plan: &Worktree) -> Result<(), GitError> {
         None => &["-b", branch, "--", place, &plan.base],
     };
     let add = ["worktree", "add", "--quiet"].iter().chain(words);
-    git.without_repository_drivers()?.run(add)?;
+    git.run(add)?;
     Ok(())
 }
 

@@ -17,6 +17,7 @@ use loop_core::report::{self, Expected, Report};
 use loop_core::workflow::model::{Agent, Protocol};
 use loop_store::run::Run;
 use loop_supervise::tail::tail;
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -137,6 +138,15 @@ pub(crate) fn report(
         Protocol::PrpStatus | Protocol::ExitSignal | Protocol::Promise | Protocol::None => {
             report::read(&phase.report, expected, message)
         }
+    }
+}
+
+/// Takes secrets out of what the agent wrote there, once it was read.
+pub(crate) fn redact_result_file(folder: &Path, call: &Call) {
+    let path = result_file(folder, call);
+    let Ok(text) = files::text(&path) else { return };
+    if let Cow::Owned(clean) = redact(&text) {
+        let _stays_as_it_was = files::replace_ours(&path, &clean);
     }
 }
 

@@ -24,7 +24,7 @@ impl Host<'_> {
             anyhow::bail!("run {} was opened without a plan for its worktree; loop run --fresh", self.run_id)
         };
         let view = self.folder.join(VIEW);
-        worktree::ensure(&plan, &self.run_id, &view)?;
+        worktree::ensure(&plan, &self.run_id, &view, run.state.opening.git_programs())?;
         worktree::bring(&plan, self.input.as_deref())?;
         let repository = Git::open(&self.place)?;
         self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;

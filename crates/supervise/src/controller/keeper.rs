@@ -16,6 +16,10 @@ use std::time::{Duration, Instant};
 /// A shim says hello within milliseconds; on a machine that swaps, within seconds.
 const HELLO_PATIENCE: Duration = Duration::from_secs(20);
 
+/// A call has ten seconds after a polite request, and the shim clears up after it.
+const SOFT_PATIENCE: Duration = Duration::from_secs(15);
+const HARD_PATIENCE: Duration = Duration::from_secs(5);
+
 /// An idle shim goes at once when its orders end; a stopped one is left to end when it continues.
 const FAREWELL_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -129,6 +133,23 @@ impl Keeper {
             Some(due) if due <= Instant::now() => self.kill(),
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Ends the order under way for a controller that cannot stay: its end is in the shim's records. An error says that
+    /// the shim is dead, and that what it held falls to us.
+    pub fn end(&mut self) -> io::Result<()> {
+        for (force, patience) in [(Force::Soft, SOFT_PATIENCE), (Force::Hard, HARD_PATIENCE)] {
+            self.interrupt(force)?;
+            let deadline = Instant::now() + patience;
+            while self.is_busy && readable_before(self.answers.as_fd(), deadline)? {
+                self.answer()?;
+            }
+            if !self.is_busy {
+                return Ok(());
+            }
+        }
+        self.kill()?;
+        Err(io::Error::new(io::ErrorKind::TimedOut, "the shim did not end its order"))
     }
 
     /// Ends the shim itself.

@@ -8,7 +8,7 @@ use crate::process::own_children;
 use crate::process::run_mark::RUN_MARK;
 use crate::short_commands::exchange::{ExchangeResult, converse};
 use crate::short_commands::git_variables::leads_astray;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -27,14 +27,17 @@ pub struct CommandResult {
     pub trouble: String,
 }
 
-/// Runs a program with these arguments in a folder and waits for it.
+/// Runs a program with these arguments and these variables in a folder and waits for it.
 pub fn run<S: AsRef<OsStr>>(
     program: &str,
     arguments: impl IntoIterator<Item = S>,
     folder: &Path,
+    environment: Vec<(OsString, OsString)>,
     time_most: Duration,
 ) -> io::Result<CommandResult> {
-    carry_out(command(program, arguments, folder), time_most)
+    let mut command = command(program, arguments, folder);
+    command.envs(environment);
+    carry_out(command, time_most)
 }
 
 /// Runs a check by the shell. Agents write what checks execute, so it carries the mark of a run, by which

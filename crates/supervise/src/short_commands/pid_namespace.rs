@@ -23,6 +23,7 @@ pub fn keeps_setuid() -> bool {
 pub fn words() -> Option<Vec<OsString>> {
     let words: &[&str] = if rustix::process::geteuid().is_root() { &ROOT } else { &ORDINARY };
     let probe = words[1..].iter().copied().chain(["--", "true"]);
-    let is_granted = foreground::run(words[0], probe, Path::new("/"), PROBE_MOST).is_ok_and(|it| it.is_done);
+    let is_granted =
+        foreground::run(words[0], probe, Path::new("/"), Vec::new(), PROBE_MOST).is_ok_and(|it| it.is_done);
     is_granted.then(|| words.iter().copied().chain(["--"]).map(OsString::from).collect())
 }

@@ -326,7 +326,7 @@ impl TestBench {
         let ours = |words: &[&str]| {
             let home = home.to_string_lossy();
             let words = [words, &["--home", &home]].concat();
-            foreground::run(&program, words, project, CALL_MOST)
+            foreground::run(&program, words, project, Vec::new(), CALL_MOST)
         };
         let (began, clock) = (now(), Instant::now());
         ours(&["next", "Write made.txt", "--check", "tests=test -f made.txt", "--nested"])?;

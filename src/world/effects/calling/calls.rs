@@ -230,7 +230,18 @@ impl Host<'_> {
             }
             let nap = if self.onlooker.is_some() { live_output::EVERY } else { Duration::MAX };
             let nap = nap.min(caps.nap());
-            match self.shim.listener.listen(Some(keeper.as_fd()), keeper.patience().min(nap))? {
+            let heard = self.shim.listener.listen(Some(keeper.as_fd()), keeper.patience().min(nap));
+            // Whoever wants the call to end gets that, also where the wish could not be written down.
+            let heard = match heard {
+                Ok(heard) => heard,
+                Err(error) => {
+                    if keeper.end().is_err() {
+                        self.shim.bury();
+                    }
+                    return Err(error);
+                }
+            };
+            match heard {
                 WaitResult::Now { impatient: false } => {
                     keeper.interrupt(Force::Soft)?;
                     ending = true;
@@ -304,7 +315,11 @@ impl Host<'_> {
                 attached.interrupt(Force::Soft)?;
                 self.money.cut_off.clone_from(&caps.passed);
             }
-            match self.shim.listener.listen(Some(attached.as_fd()), caps.nap())? {
+            let heard = self.shim.listener.listen(Some(attached.as_fd()), caps.nap());
+            if heard.is_err() {
+                attached.interrupt(Force::Soft)?;
+            }
+            match heard? {
                 WaitResult::Answer => return Ok(()),
                 WaitResult::Now { impatient: false } => attached.interrupt(Force::Soft)?,
                 WaitResult::Now { impatient: true } => attached.interrupt(Force::Hard)?,
@@ -370,6 +385,7 @@ impl Host<'_> {
             }
             let changes = self.changed_files_for_report(run, call);
             report = final_message::report(&self.folder, &self.place, run, call, &said.message, changes);
+            final_message::redact_result_file(&self.folder, call);
             report.notes.extend(denied.clone());
             report.notes.extend(exit.trouble);
             if let Some(warned) = said.warning {

@@ -68,7 +68,7 @@ impl Host<'_> {
         if self.place.exists() {
             self.keep()?;
         }
-        let trouble = worktree::remove(plan)?;
+        let trouble = worktree::remove(plan, run.state.opening.git_programs())?;
         if trouble.is_none() && run.workflow.workspace.delete_branch {
             worktree::delete_merged_branch(plan)?;
         }

@@ -17,7 +17,7 @@ use crate::tree::path_patterns::Ours;
 use crate::world::effects::foreign;
 use crate::world::real::Host;
 use crate::world::wait::WaitResult;
-use loop_core::engine::{Event, Landing, LandingStep, Merge, News, QuestionKind};
+use loop_core::engine::{Event, Landing, LandingStep, Merge, News, QuestionKind, Worktree};
 use loop_core::workflow::model::MergeBy;
 use loop_store::mirror::domain_memory;
 use loop_store::run::Run;
@@ -44,7 +44,7 @@ impl Host<'_> {
         if let Some(landing) = land::barred(run) {
             return Ok(self.landed(landing));
         }
-        let git = Git::reopen(Path::new(&work.plan.root))?;
+        let git = project_git(run, work.plan)?;
         if let Some(waits) = self.hold_branch(run, &git, work.target)? {
             return Ok(waits);
         }
@@ -132,7 +132,7 @@ impl Host<'_> {
             Err(performed) => return Ok(performed),
         };
         let Ok((plan, _)) = land::target(run) else { anyhow::bail!("a merge has a target") };
-        let git = Git::reopen(Path::new(&plan.root))?;
+        let git = project_git(run, plan)?;
         Ok(match self.prove_tree(run, &git, &merge)? {
             Judged::Holds(by) => step(LandingStep::Proven { by }),
             Judged::Red(why) => self.landed(merged::sent_back(run, &merge, why)),
@@ -148,7 +148,7 @@ impl Host<'_> {
             return Ok(performed);
         }
         let Ok((plan, _)) = land::target(run) else { anyhow::bail!("a merge has a target") };
-        let git = Git::reopen(Path::new(&plan.root))?;
+        let git = project_git(run, plan)?;
         let home = self.shim.listener.shared_home();
         let landed = Landing::Merged { into: merge.into.clone(), commit: merge.commit.clone() };
         let Some(remote) = Remote::of(run, &git) else {
@@ -201,7 +201,7 @@ impl Host<'_> {
             Ok(work) => work,
             Err(landing) => return Ok(self.landed(landing)),
         };
-        let git = Git::reopen(Path::new(&work.plan.root))?;
+        let git = project_git(run, work.plan)?;
         let from = match target_tip(run, &git, work.target)? {
             Ok(from) => from,
             Err(landing) => return Ok(self.landed(landing)),
@@ -227,7 +227,7 @@ impl Host<'_> {
             let why = "no merge is under way".to_owned();
             return Ok(Err(step(LandingStep::StartedOver { why, rejected: false })));
         };
-        let git = Git::reopen(Path::new(&plan.root))?;
+        let git = project_git(run, plan)?;
         if let Some(waits) = self.hold_branch(run, &git, &merge.into)? {
             return Ok(Err(waits));
         }
@@ -305,6 +305,11 @@ fn step(step: LandingStep) -> Performed {
 }
 
 /// The tip of the target that counts: the remote's, where a remote has it. Else what the landing waits for.
+/// Opens the project that the target is in.
+fn project_git(run: &Run, plan: &Worktree) -> Result<Git, GitError> {
+    Ok(Git::reopen(Path::new(&plan.root))?.trusting(run.state.opening.git_programs()))
+}
+
 fn target_tip(run: &Run, git: &Git, target: &str) -> Result<Result<String, Landing>, GitError> {
     let Some(remote) = Remote::of(run, git) else {
         let gone = || Landing::Not { why: format!("the branch {target} is gone"), unreviewed: false };

@@ -113,6 +113,9 @@ pub struct Beginning {
     /// The remote that a merge is pushed to, where it goes through no code host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
+    /// The programs that git's configuration named, by their hashes; runs of older versions do not know them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_programs: Option<Vec<String>>,
 }
 
 /// A failure that another controller wrote down.
@@ -162,6 +165,11 @@ pub struct Worktree {
 }
 
 impl Opening {
+    /// Returns the programs that git's configuration named, where that was written down.
+    pub fn git_programs(&self) -> Option<&[String]> {
+        self.beginning.git_programs.as_deref()
+    }
+
     /// Returns what the work is called when agents and other tools are told of it.
     pub fn document(&self) -> &str {
         self.document.as_deref().unwrap_or(&self.input)
