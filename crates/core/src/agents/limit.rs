@@ -7,6 +7,7 @@ mod account;
 mod answer;
 mod evidence;
 mod phrase;
+mod talk;
 mod when;
 
 pub(crate) use when::zone_named;
@@ -266,6 +267,9 @@ fn of_line(line: &str, end: &CallExit<'_>) -> Option<Limit> {
 }
 
 fn of_answer(stream: Stream, answer: &ProviderAnswer, whole: &str, end: &CallExit<'_>) -> Option<Limit> {
+    if talk::is_of_another_service(&phrase::plain(whole)) {
+        return None;
+    }
     let message = answer.message.as_deref().unwrap_or_default();
     let kind = answer.kind.as_deref().unwrap_or_default();
     let said = phrase::read(stream, message, end);

@@ -1,7 +1,7 @@
 //! A provider's answer as JSON inside a text: some CLIs hand it on as it came, with or without words
 //! before it. What it says in fields counts more than what its sentence says.
 
-use super::{evidence, phrase};
+use super::{phrase, talk};
 use serde_json::Value;
 
 /// What the fields of an answer say.
@@ -24,7 +24,7 @@ const TRIED: usize = 4;
 /// Returns the answer inside a text, if there is one.
 pub(super) fn read(text: &str) -> Option<ProviderAnswer> {
     let before = text.split('{').next().unwrap_or_default();
-    if evidence::tells_of_code(&phrase::plain(before)) {
+    if talk::tells_of_code(&phrase::plain(before)) {
         return None;
     }
     let starts = text.match_indices('{').map(|it| it.0).take(TRIED);

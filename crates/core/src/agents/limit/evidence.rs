@@ -4,6 +4,7 @@
 //! code has one of them, not both, and where it has both it names something of a program, or begins as people
 //! and agents begin who tell of their work.
 
+use super::talk;
 use regex_lite::Regex;
 use std::sync::LazyLock;
 
@@ -107,13 +108,6 @@ static NAMED: LazyLock<[(Regex, PhraseClass); 3]> = LazyLock::new(|| {
     [(pattern(credit), Credit), (pattern(overloaded), Overloaded), (pattern(throttle), Throttle)]
 });
 
-/// How people and agents begin who tell of their work, and how tests and compilers begin.
-static TOLD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"^[^\w]{0,4}(?:(?:i|we|it|he|she|they) |(?:users?|clients?|when|if|once|after|because|see|this (?:test|change|commit|function|file|pr)|the (?:tests?|server|client|limiter|middleware|function|handler|code|docs?|readme|form|page|retry|loop|mock|fixture|suite|assertion|new|old|quota module|rate limiter)|add(?:ed|s)?|fix(?:ed|es)?|implement(?:ed|s)?|update[ds]?|merged?|installed?|wrote|renamed?|removed?|all|tests?|feat|docs|chore|refactor|fail:?|ok|pass(?:ed)?|assert\w*|e|note|warning|thread|running|todo|rate limit(?:s|ing|er)|quotas?|expected|left|right|diff|commit|step \d+|next|done|summary)\b|failed (?:tests?|\S+[/:.]\S)|error\[|\S+\.(?:rs|py|ts|js|go|java|rb|md|toml|json):|\S+ \.\.\. )",
-    )
-});
-
 /// A machine and a program have limits of their own.
 static OF_A_PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -138,17 +132,12 @@ static RENEWS: LazyLock<Regex> = LazyLock::new(|| {
 /// Returns what the text is about if two signs of different kinds say that it is a limit. The text is in lower
 /// case with single spaces.
 pub(super) fn read(text: &str) -> Option<PhraseClass> {
-    if is_told(text) { None } else { signs(text, false) }
+    if talk::is_told(text) { None } else { signs(text, false) }
 }
 
 /// The same for what a provider put into the fields of an answer, which is a sign too.
 pub(super) fn of_answer(kind: &str, message: &str) -> Option<PhraseClass> {
     signs(&format!("{message} ({kind})"), true)
-}
-
-/// Whether somebody tells of work that was done, or a compiler or a test of what is wrong with it.
-pub(super) fn is_told(text: &str) -> bool {
-    TOLD.is_match(text)
 }
 
 /// Whether what is used up is money that does not come back by itself.
@@ -159,7 +148,7 @@ pub(super) fn is_money(used_up: &str, text: &str) -> bool {
 /// Whether a connection broke: two signs again, so that a service of the project's own is none.
 pub(super) fn is_broken_off(text: &str) -> bool {
     let near = text.char_indices().nth(NEAR).map_or(text, |it| &text[..it.0]);
-    let told = TOLD.is_match(near) || OF_A_PROGRAM.is_match(near);
+    let told = talk::is_told(near) || OF_A_PROGRAM.is_match(near);
     !told && BROKEN_OFF.is_match(near) && HINTS.iter().any(|it| it.is_match(near))
 }
 
@@ -170,63 +159,6 @@ pub(super) fn names_a_service_of_the_project(text: &str) -> bool {
 
 static OWN_SERVICE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"\b(?:postgres(?:ql)?|mysql|mariadb|sqlite|mongo(?:db)?|redis|database|docker|container)\b")
-});
-
-/// Whether a text is about the project and its tools, whatever limits it names: a report of tests or compilers, a
-/// service that serves no models, a notice after which the agent worked on, or what somebody tells of work.
-pub(super) fn is_about_work(text: &str) -> bool {
-    let other_service = || OTHER_SERVICE.is_match(text) && !SERVES_MODELS.is_match(text);
-    OF_TOOLS.is_match(text) || WORKED_ON.is_match(text) || REPORTED.is_match(text) || other_service()
-}
-
-/// How test runners and compilers write.
-static OF_TOOLS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\btest result: |\btest failed, to rerun\b|::tests?::|\b\d+ passed\b|; \d+ failed\b|\bassertion ?(?:error|failed)\b|\bexpected\b.{0,60}(?:, got\b| to (?:equal|be)\b)|^e (?:[a-z_]+\.)*\w*(?:error|exception)\b|\bpanicked at\b|\berror ts\d{4}\b|\berror\[e\d{4}\]|\bis not assignable to\b",
-    )
-});
-
-static WORKED_ON: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bnow using [\w-]"));
-
-/// What somebody did or found out, told in the first person or as an analysis. Providers say "I'm sorry" at most.
-static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
-    let did = "need|added|changed|fixed|left|stopped|did|made|gave|raised|lowered|could not|kept|read|wrote|chose|renamed|refactored|checked|tested|was not able|should see|cached|investigated";
-    pattern(&format!(
-        r"\bi (?:{did})\b|\bnow (?:names|explains|shows|says|reports|returns) the\b|\b(?:misclassified|matched no)\b|\bthe (?:bug|cause|fix|ticket) (?:is|was)\b|^(?:use an?|document|handle|detect|improve|support|allow|avoid|prevent|track)s? |^root cause\b"
-    ))
-});
-
-/// Registries, mail, databases and the like refuse calls too; what fails then is the project's own command.
-static OTHER_SERVICE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:docker(?:hub)?|npm|pypi|pip|crates\.io|rubygems|maven|smtp|webhooks?|crawler|robots\.txt|psql|sqlstate|redis|postgres\w*|mysql|mongo\w*|elasticsearch|kubernetes|terraform|stripe|slack|discord|telegram|git lfs|secondary rate limit|fork: retry)\b|^remote: |\bunable to access '|\bthe requested url returned error\b|\bapi rate limit exceeded for (?:installation|\d)",
-    )
-});
-
-static SERVES_MODELS: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:openai|anthropic|claude|gpt|chatgpt|codex|gemini|vertex|bedrock|azure|copilot|cursor|windsurf|openrouter|groq|mistral|deepseek|kimi|moonshot|qwen|dashscope|glm|minimax|grok|xai|cohere|fireworks|cerebras|ollama|llm|litellm|models?|tokens)\b",
-    )
-});
-
-/// Whether words that stand before an answer tell of code that has to do with it: nobody gave that answer.
-pub(super) fn tells_of_code(before: &str) -> bool {
-    is_told(before) && CODE.is_match(before)
-}
-
-static CODE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\b(?:tests?|fixtures?|mocks?|stubs?|body|handlers?|returns?|maps?|parses?|examples?)\b")
-});
-
-/// Whether a text speaks of errors as code treats them, or names a test, whose statuses are its own.
-pub(super) fn is_about_code(text: &str) -> bool {
-    ABOUT_CODE.is_match(text)
-}
-
-static ABOUT_CODE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
-        r"\berrors? (?:handling|handlers?|messages?|states?|boundar(?:y|ies)|pages?|dialogs?)\b|\bexpected \d{3} in test_\w+",
-    )
 });
 
 /// What broke is said first.

@@ -3,7 +3,7 @@
 
 use super::super::CallExit;
 use super::evidence::{self, PhraseClass};
-use super::{Limit, account, when};
+use super::{Limit, account, talk, when};
 use crate::agent_table::Stream;
 use loop_base::time::Timestamp;
 use regex_lite::Regex;
@@ -102,7 +102,7 @@ pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Lim
     if let Some(reason) = said.strip_prefix(BROKEN_STREAM).and_then(|it| read(stream, it, end)) {
         return Some(reason);
     }
-    if evidence::is_about_code(&text[..text.floor(CODE_NEAR)]) || evidence::is_about_work(&text) {
+    if talk::is_about_code(&text[..text.floor(CODE_NEAR)]) || talk::is_about_work(&text) {
         return None;
     }
     let listed = PHRASES.iter().find(|(phrase, _)| begins(said, phrase, is_reported)).map(|it| it.1);
@@ -110,12 +110,12 @@ pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Lim
     let network = || NETWORK.iter().any(|it| near.contains(it)).then_some(Unreachable);
     let class = listed.or_else(|| by_grammar(said, is_reported)).or_else(network);
     let unquoted = QUOTED.replace_all(&text, "… $1");
-    let class = class.or_else(|| if evidence::is_told(&text) { None } else { by_code(&unquoted) });
+    let class = class.or_else(|| if talk::is_told(&text) { None } else { by_code(&unquoted) });
     // An answer that came and could not be read: the next one will be no better.
     let is_no_outage = || UNREADABLE.is_match(near) || evidence::names_a_service_of_the_project(near);
     let class = class.filter(|it| *it != Unreachable || !is_no_outage());
     let class = class.or_else(|| evidence::read(&unquoted));
-    let refused = || (!evidence::is_told(&text) && account::is_refused(&text)).then_some(Auth);
+    let refused = || (!talk::is_told(&text) && account::is_refused(&text)).then_some(Auth);
     let broken_off = || (!UNREADABLE.is_match(near) && evidence::is_broken_off(&text)).then_some(Unreachable);
     let class = class.or_else(refused).or_else(broken_off)?;
     Some(limit(class, stream, &text, end))
@@ -242,7 +242,7 @@ static GRAMMAR: LazyLock<Vec<(Regex, PhraseClass)>> = LazyLock::new(|| {
         (r"^(?:the )?(?:input )?token count\b.{0,40}\bexceeds".to_owned(), Context),
         (r"^(?:maximum )?context (?:window|length|limit)(?: is)? (?:exceeded|overflow|reached)".to_owned(), Context),
         (r"^(?:the |requested )*model:? [`'(\x22]*[a-z]+[-.:/0-9][\w.:/-]*[`')\x22]* .{0,40}(?:not found|does not exist|not exist|is not supported|not available|is invalid)".to_owned(), Model),
-        (r"^(?:unknown|invalid|unsupported) model(?::| name| id|$)|^no such model|^models/\S+ is not found|^the [`'\x22][^`'\x22]{1,80}[`'\x22] model is not supported|^model: \S+$|^there's an issue with the selected model|^model not found".to_owned(), Model),
+        (r"^(?:unknown|invalid|unsupported) model(?::| name| id|$)|^no such model|^models/\S+ is not found|^the [`'\x22][^`'\x22]{1,80}[`'\x22] model is not supported|^model: [\w.:/@-]+$|^there's an issue with the selected model|^model not found".to_owned(), Model),
         (r"(?:violate our usage policy|violates? (?:our|the) (?:usage|content|safety) polic|blocked (?:by|due to|because of) (?:safety|our safety|content|the safety)|flagged (?:as|for) (?:potentially )?violating|finish(?:ed with)? reason:? (?:safety|prohibited_content|blocklist|recitation)|response was blocked|safeguards flagged this message)".to_owned(), Refusal),
     ];
     rows.into_iter().map(|(row, class)| (Regex::new(&row).expect("a pattern of ours"), class)).collect()

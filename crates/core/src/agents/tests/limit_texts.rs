@@ -163,7 +163,8 @@ fn texts_of_the_four_clis_are_found() {
 /// class, text and source. A seeded shuffle chose the halves and the classes were written down before any text was
 /// tried. At the first reading 16 of the 22 held out and 15 of the 23 seen were judged right; with rules for what was
 /// missed of the seen half, 19 of those held out. The later ones were collected after that, and no rule was changed
-/// for them. What is missed of the half that is held out, and of the later ones, is counted and not printed.
+/// for them. What is missed of the half that is held out, and of the later ones, is counted and not printed. The last
+/// ones were collected when ordinary texts had been looked at again, and 17 of the 20 were judged right at once.
 #[test]
 fn errors_of_agents_that_nobody_had_seen_are_found() {
     let texts = include_str!("../../../../../tests/fixtures/agents/agent_error_texts.tsv");
@@ -182,7 +183,7 @@ fn errors_of_agents_that_nobody_had_seen_are_found() {
     }
     println!("errors of agents: {halves:?}\n{missed}");
     let is_enough = |half: &str| 80 * halves[half].1 <= 100 * halves[half].0;
-    let are_enough = is_enough("held-out") && is_enough("later");
+    let are_enough = ["held-out", "later", "last"].into_iter().all(is_enough);
     assert!(missed.is_empty() && are_enough, "{halves:?}, missed:\n{missed}");
 }
 
@@ -219,9 +220,11 @@ fn limit_texts_from_issues_are_found() {
     );
 }
 
-/// Descriptions of changes, discussions and logs from public issues that speak of limits and are none, collected
-/// after the patterns had last been changed. At the first reading 9 of the 49 were taken for limits, and 17 by the
-/// patterns before.
+/// Descriptions of changes, discussions, documents and logs that speak of limits and are none. The first 49 were
+/// collected after the patterns had been changed for other texts: 9 of them were taken for limits at the first reading,
+/// and 17 by the patterns before. For those, and for 40 more of which 11 were taken for limits, the rules of `talk.rs`
+/// were written. The last 40, in other words here than where they were found, came after that: 10 of them were taken
+/// for limits, half of which say in the words of a model provider that another service's limit is reached.
 #[test]
 fn hardly_any_ordinary_text_that_nobody_had_seen_is_taken_for_a_limit() {
     let texts: Vec<&str> =
