@@ -117,6 +117,37 @@ fn g31_another_account_is_not_held_and_a_person_can_clear_a_hold() {
     assert!(machine.ask(&here, &["limits"]).out.contains("no provider limits"));
 }
 
+/// Programs of the user have nothing in common: what one is refused holds no other, and is listed by its name.
+#[test]
+fn g31_a_program_that_is_refused_holds_no_other_program() {
+    let machine = Machine::new(0);
+    let here = machine.sandbox.project.clone();
+    let program = |name: &str, body: &str| {
+        let path = machine.sandbox.root().join("bin").join(name);
+        std::fs::write(&path, format!("#!/bin/sh\ncat > /dev/null\n{body}\n")).expect("a script");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        path.display().to_string()
+    };
+    let refused = program("refused.sh", "echo LOOP_LIMIT until=2199-01-01T00:00:00Z; exit 75");
+    let served = program(
+        "served.sh",
+        "touch work; git add work; git -c user.name=a -c user.email=a@localhost commit -q -m work
+        echo '<promise>TASK_COMPLETE</promise>'",
+    );
+    let run = |project: &Path, program: &str| {
+        let arguments = ["run", "it", "--agent-cmd", program, "--check", CHECK];
+        machine.sandbox.start(machine.command(project, "", &arguments))
+    };
+    let first = run(&here, &refused);
+    assert!(machine.waits(&here), "{}", machine.status(&here));
+    let limits = machine.ask(&here, &["limits"]);
+    assert!(limits.out.contains("command-refused.sh-"), "{limits:?}");
+    run(&machine.other, &served).wait().exits(0);
+    assert_eq!(machine.status(&here)["calls_total"], 1);
+    machine.ask(&here, &["cancel"]);
+    first.wait();
+}
+
 /// Two hours pass at once, as after a laptop slept: the run is back within half a minute.
 #[test]
 fn g31_a_wait_ends_on_time_when_the_clock_jumps() {

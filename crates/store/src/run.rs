@@ -92,8 +92,8 @@ impl Run {
         let (project, place) = (opened.journal.project().to_owned(), opened.journal.place().to_owned());
         let epoch = u64::try_from(opened.journal.epoch()).unwrap_or(0);
         let opening = Some(opened.journal.opening());
+        let account = account_of(&workflow, &project);
         let storage = Storage::Disk { home, journal: Box::new(opened.journal), project, place };
-        let account = account_of(&workflow);
         let mut run = Run {
             id: id.to_owned(),
             workflow,
@@ -352,9 +352,10 @@ fn definition(workflow: &Workflow) -> String {
 }
 
 /// Returns whose plan the calls of this workflow use up: as the agent's process would see it.
-pub fn account_of(workflow: &Workflow) -> String {
+pub fn account_of(workflow: &Workflow, project: &str) -> String {
     let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
     match workflow.agent.cli.row() {
+        Some(row) if row.is_any_program() => agents::account_of_program(&workflow.agent.args, project),
         Some(row) => agents::account(row, &set),
         None => workflow.agent.cli.to_string(),
     }

@@ -163,7 +163,7 @@ pub(crate) fn ask_again(found: &FoundRun) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let (workflow, _) = load(home, row)?;
-    home.clear_hold(&loop_store::run::account_of(&workflow))?;
+    home.clear_hold(&loop_store::run::account_of(&workflow, &row.project))?;
     leave(home, row, &Command::Unhold)?;
     Ok(true)
 }

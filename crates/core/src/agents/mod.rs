@@ -19,7 +19,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Login, account, logins};
+pub use account::{Login, account, account_of_program, logins};
 pub use clis::opencode::waits_for;
 pub use environment::keeps;
 pub use events::{AgentEvent, UsageSoFar};
