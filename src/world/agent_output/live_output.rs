@@ -47,11 +47,37 @@ pub(crate) struct LiveCall {
     file: Option<File>,
     reader: StreamReader,
     narrator: Narrator,
-    /// A tool was begun whose result has not come.
-    in_tool: bool,
+    tools: OpenTools,
     is_text: bool,
     /// The standard error of an agent that says there what it waits for.
     log: Option<PathBuf>,
+}
+
+/// Which tools of a call are at work.
+#[derive(Default)]
+struct OpenTools {
+    /// Those that were begun and whose results have not come.
+    open: usize,
+    /// The last one has answered, and nothing came since: the model has the result.
+    have_answered: bool,
+}
+
+impl OpenTools {
+    fn note(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::Tool { .. } => self.open += 1,
+            AgentEvent::ToolResult { .. } => self.open = self.open.saturating_sub(1),
+            // Not every CLI shows every result; who speaks waits for none.
+            AgentEvent::Text { .. } | AgentEvent::Thinking => self.open = 0,
+            AgentEvent::Session(_)
+            | AgentEvent::Model(_)
+            | AgentEvent::Retry { .. }
+            | AgentEvent::Usage(_) => {
+                return;
+            }
+        }
+        self.have_answered = self.open == 0 && matches!(event, AgentEvent::ToolResult { .. });
+    }
 }
 
 impl LiveCall {
@@ -60,7 +86,7 @@ impl LiveCall {
             file: loop_base::files::open(output).ok(),
             reader: StreamReader::narrating(agent),
             narrator: Narrator::new(&place.to_string_lossy(), detail, secret::known()),
-            in_tool: false,
+            tools: OpenTools::default(),
             is_text: agent.stream == Stream::Text,
             log: (agent.stream == Stream::Opencode).then(|| output.with_extension("err")),
         }
@@ -76,7 +102,7 @@ impl LiveCall {
                 self.reader.bytes(&chunk[..count]);
                 for event in self.reader.take_events() {
                     lines.extend(self.narrator.tell(&event));
-                    self.in_tool = matches!(event, AgentEvent::Tool { .. });
+                    self.tools.note(&event);
                     events.push(event);
                 }
             }
@@ -93,7 +119,10 @@ impl LiveCall {
 
     /// What it is doing; of one that has been silent for long, what that probably means.
     fn doing(&self) -> Option<String> {
-        let activity = self.reader.activity().map(|it| self.narrator.safe(&it));
+        let activity = match self.tools.have_answered {
+            true => Some("thinking".to_owned()),
+            false => self.reader.activity().map(|it| self.narrator.safe(&it)),
+        };
         let Some(silent) = self.silent_ms().filter(|it| SILENT_AFTER_MS <= *it).map(length) else {
             return activity;
         };
@@ -101,7 +130,7 @@ impl LiveCall {
             return Some(format!("silent for {silent}, waiting for its provider: {waits_for}"));
         }
         Some(match activity {
-            Some(activity) if self.in_tool => format!("{activity} (for {silent})"),
+            Some(activity) if self.tools.open != 0 => format!("{activity} (for {silent})"),
             Some(_) | None if self.is_text => format!("silent for {silent}"),
             Some(_) | None => format!("silent for {silent}, probably waiting for its provider"),
         })
@@ -117,4 +146,39 @@ impl LiveCall {
 /// What opencode's log says that it waits for.
 fn waits_for(log: &Path) -> Option<String> {
     agents::waits_for(&tail(log, LOG_MOST).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Detail, LiveCall};
+    use loop_core::agent_table::AgentTable;
+    use serde_json::json;
+    use std::io::Write;
+
+    #[test]
+    fn while_the_model_has_the_results_no_tool_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("call-1.out");
+        let mut output = std::fs::File::create(&path).expect("a file");
+        let row = AgentTable::default().named("claude").expect("known");
+        let mut call = LiveCall::at(&path, row, folder.path(), Detail::Steps);
+        let mut doing_after = |event: serde_json::Value| {
+            writeln!(output, "{event}").expect("written");
+            call.look().doing.unwrap_or_default()
+        };
+        let tool = |id: &str, command: &str| {
+            json!({"type": "assistant", "parent_tool_use_id": null, "message": {"content": [
+                {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]}})
+        };
+        let result = |id: &str| {
+            json!({"type": "user", "message": {"content": [
+                {"type": "tool_result", "tool_use_id": id, "content": "ok"}]}})
+        };
+        let first = doing_after(tool("a", "make"));
+        let second = doing_after(tool("b", "make test"));
+        assert!(first.contains("make") && second.contains("make test"), "{first} {second}");
+        assert_eq!(doing_after(result("a")), second);
+        assert_eq!(doing_after(result("b")), "thinking");
+        assert!(doing_after(tool("c", "git diff")).contains("git diff"));
+    }
 }
