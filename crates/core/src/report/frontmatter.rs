@@ -3,9 +3,9 @@
 //! is read as a file and not as a message: nothing but its first lines counts. It never gives a
 //! signal, because the verdict is one half of an exit rule and the file has no other half.
 
-use super::Report;
 use super::simple_yaml::{self, Entry, scalar};
 use super::text_limits::{is_placeholder, quote};
+use super::{Report, VERDICT};
 use crate::documents::planning::verification::{self, VerificationStatus};
 use loop_base::value::Value;
 
@@ -27,17 +27,17 @@ pub(super) fn read(text: &str) -> Report {
             }
             ("status", Value::Text(text)) => {
                 let value = Value::from(verdict(&text));
-                if report.found && report.metrics.get("verdict") != Some(&value) {
+                if report.found && report.metrics.get(VERDICT) != Some(&value) {
                     report.note("the front matter has different status lines; the last one counts");
                 }
                 report.found = true;
-                report.keep("verdict", value);
+                report.keep(VERDICT, value);
             }
             ("status", Value::Bool(_) | Value::Int(_) | Value::Number(_)) => {
                 report.note("status is not a word")
             }
             // Only `status` gives the verdict: a second key of that name would be a second opinion.
-            ("verdict", _) => report.note("verdict was ignored: the front matter's verdict is its status"),
+            (VERDICT, _) => report.note("verdict was ignored: the front matter's verdict is its status"),
             (key, value) => report.keep(key, value),
         }
     }
@@ -67,7 +67,7 @@ fn verdict(status: &str) -> &str {
 }
 
 fn says(report: &Report, status: VerificationStatus) -> bool {
-    report.metrics.get("verdict") == Some(&Value::from(status.word()))
+    report.metrics.get(VERDICT) == Some(&Value::from(status.word()))
 }
 
 /// A file that calls the whole passed, and a part of it failed or left to a person, is taken at its parts.
@@ -82,7 +82,7 @@ fn settle_contradictions(report: &mut Report) {
         (0, 0, 1..) => (VerificationStatus::HumanNeeded, "something for a person to verify"),
         (0, 0, 0) => return,
     };
-    report.keep("verdict", Value::from(verdict.word()));
+    report.keep(VERDICT, Value::from(verdict.word()));
     report.note(&format!("its status is passed, and it lists {why}: taken as {}", verdict.word()));
 }
 

@@ -5,7 +5,7 @@
 
 use super::block::Survey;
 use super::text_limits::{ERROR_CHARS, SUMMARY_CHARS, TEXT_CHARS, clean, push, quote};
-use super::{NestedSkill, Report, Trouble};
+use super::{NestedSkill, Report, Trouble, VERDICT};
 use crate::workflow::model::ErrorClass;
 use crate::workflow::model::SignalWord;
 use loop_base::value::Value;
@@ -18,7 +18,7 @@ const KEYS: [&str; 10] = [
     "status",
     "summary",
     "metrics",
-    "verdict",
+    VERDICT,
     "error",
     "deliverables",
     "references",
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Report {
     report.found = true;
     report.summary = take_text(&mut report, &object, "summary").map(|it| clean(&it, SUMMARY_CHARS));
     take_metrics(&mut report, object.get("metrics"));
-    if let Some(verdict) = take_text(&mut report, &object, "verdict") {
+    if let Some(verdict) = take_text(&mut report, &object, VERDICT) {
         report.keep_verdict(&verdict);
     }
     report.error = take_error(&mut report, object.get("error"));
@@ -109,7 +109,7 @@ fn take_metrics(report: &mut Report, metrics: Option<&Json>) {
     };
     for (name, value) in metrics {
         match value {
-            Json::String(text) if name == "verdict" => report.keep_verdict(text),
+            Json::String(text) if name == VERDICT => report.keep_verdict(text),
             Json::String(text) => report.keep(name, Value::from(text.as_str())),
             Json::Bool(it) => report.keep(name, Value::Bool(*it)),
             Json::Array(list) => report.keep(name, Value::from(list.len())),

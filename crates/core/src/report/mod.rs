@@ -21,10 +21,14 @@ mod simple_yaml;
 mod text_limits;
 
 use crate::documents::planning::verification::VerifiedTruth;
+use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Protocol, SignalWord};
 use loop_base::value::Value;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// The name that a reviewer's word has in every protocol: the fact's own.
+const VERDICT: &str = FactName::Verdict.name();
 
 /// What a final message said, as far as its protocol could read it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

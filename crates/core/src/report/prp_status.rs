@@ -8,7 +8,7 @@
 use super::block::{HIDDEN, LinePlace, Survey};
 use super::simple_yaml::{self, Entry, Outline, scalar};
 use super::text_limits::{ERROR_CHARS, SUMMARY_CHARS, clean, is_none, push, quote};
-use super::{Report, Trouble};
+use super::{Report, Trouble, VERDICT};
 use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, SignalWord};
 use loop_base::value::Value;
@@ -235,11 +235,11 @@ fn lay_over(report: &mut Report, phase: &str, entry: &Entry<'_>) {
             "" if member.rows > 0 => Some(Value::from(member.rows)),
             value => scalar(value),
         };
-        match (member.key.eq_ignore_ascii_case("verdict"), value) {
+        match (member.key.eq_ignore_ascii_case(VERDICT), value) {
             (true, Some(Value::Text(text))) => {
-                let before = report.metrics.get("verdict").cloned();
+                let before = report.metrics.get(VERDICT).cloned();
                 report.keep_verdict(&text);
-                if before.is_some() && before.as_ref() != report.metrics.get("verdict") {
+                if before.is_some() && before.as_ref() != report.metrics.get(VERDICT) {
                     report.note("VERDICT and the verdict among the metrics differ; the metrics count");
                 }
             }

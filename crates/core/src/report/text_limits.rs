@@ -2,7 +2,7 @@
 //! it wrote ends in the journal, in mirrors, in the next prompt and on terminals; so every text passes
 //! through here once. Nothing here knows a protocol.
 
-use super::Report;
+use super::{Report, VERDICT};
 use loop_base::value::Value;
 
 /// The four presets together use fewer than forty names; five times that is somebody's idea of a
@@ -56,7 +56,7 @@ impl Report {
 
     /// Keeps a verdict: always a text, in capitals, so that `approve` and `APPROVE` are one word.
     pub(super) fn keep_verdict(&mut self, text: &str) {
-        self.keep("verdict", Value::Text(text.trim().to_ascii_uppercase()));
+        self.keep(VERDICT, Value::Text(text.trim().to_ascii_uppercase()));
     }
 }
 

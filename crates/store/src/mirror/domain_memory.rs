@@ -59,6 +59,26 @@ pub fn system_folder(domain: &str, id: &str) -> String {
     format!("{FOLDER}/{domain}/systems/{id}")
 }
 
+/// Where a system stands, for a person.
+pub struct SystemView {
+    pub name: String,
+    /// The stage, or what it is between two of them.
+    pub state: String,
+    pub capabilities: Capabilities,
+    /// Each gate, whether somebody wants it, and what became of it.
+    pub gates: Vec<(String, bool, GateStatus)>,
+    /// Retries of one failure.
+    pub retries_most: u32,
+}
+
+/// What a system is to be able to do.
+pub struct Capabilities {
+    pub total: usize,
+    pub completed: usize,
+    pub current: Option<String>,
+    pub remaining: Vec<String>,
+}
+
 /// A run of a system, and what is written about it.
 pub struct DomainMemory {
     run: String,
@@ -122,6 +142,11 @@ impl DomainMemory {
         state_file::write_failures(&domain.join(FAILURES), &self.run, workflow, &self.history.state)?;
         self.written = Some(text);
         Ok(())
+    }
+
+    /// Returns where the system stands.
+    pub fn view(&self, workflow: &Workflow) -> SystemView {
+        state_file::view(workflow, &self.history)
     }
 
     /// Returns the text of the state file.

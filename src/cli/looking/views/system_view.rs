@@ -2,12 +2,14 @@
 //! is blocked.
 
 use crate::tree::git::Git;
+use loop_base::secret::redact;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{State, Status};
 use loop_core::workflow::model::{MirrorFormat, Workflow};
-use loop_store::mirror::domain_memory::{DomainMemory, FOLDER, GateStatus, queue_file};
+use loop_store::mirror::domain_memory::{
+    Capabilities, DomainMemory, FOLDER, GateStatus, SystemView, queue_file,
+};
 use loop_store::{Home, QueueKey};
-use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -20,18 +22,17 @@ pub(crate) fn status(home: &Home, run: &str, workflow: &Workflow, state: &State)
         return String::new();
     }
     let Ok(Some(memory)) = DomainMemory::open(home, run, workflow) else { return String::new() };
-    let told: Value = serde_json::from_str(&memory.text(workflow)).unwrap_or_default();
-    let text = |key: &str| told[key].as_str().unwrap_or_default().to_owned();
+    let view = memory.view(workflow);
     let mut out = String::new();
-    let _ = writeln!(out, "  System: {} ({})", text("systemName"), text("systemId"));
-    let _ = writeln!(out, "  State: {}{}", text("state"), capability(&told));
-    let _ = writeln!(out, "  Failures: {}", failures(&told));
-    let _ = writeln!(out, "  Gates: {}", gates(&told));
-    let _ = writeln!(out, "  Last activity: {}", text("updatedAt"));
+    let _ = writeln!(out, "  System: {} ({})", view.name, state.opening.input);
+    let _ = writeln!(out, "  State: {}{}", view.state, capability(&view.capabilities));
+    let _ = writeln!(out, "  Failures: {}", failures(state));
+    let _ = writeln!(out, "  Gates: {}", gates(&view.gates));
+    let _ = writeln!(out, "  Last activity: {}", state.updated_at);
     if tells_reason(workflow, state) {
-        out.push_str(&blocked(workflow, state, &told));
+        out.push_str(&blocked(workflow, state, &view));
     }
-    out
+    redact(&out).into_owned()
 }
 
 /// Returns what the end of a system adds, a line each: how far its domain is, and what was written there and is in
@@ -73,33 +74,28 @@ pub(crate) fn tells_reason(workflow: &Workflow, state: &State) -> bool {
 }
 
 /// ` (capability 3/5: work-order-assignment)`
-fn capability(told: &Value) -> String {
-    let capabilities = &told["capabilities"];
-    match capabilities["current"].as_str() {
+fn capability(capabilities: &Capabilities) -> String {
+    match &capabilities.current {
         Some(current) => {
-            let done = capabilities["completed"].as_u64().unwrap_or(0);
-            format!(" (capability {}/{}: {current})", done + 1, capabilities["total"])
+            format!(" (capability {}/{}: {current})", capabilities.completed + 1, capabilities.total)
         }
         None => String::new(),
     }
 }
 
-fn failures(told: &Value) -> String {
-    let history = told["failures"]["history"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let open = history.iter().filter(|it| it["resolvedAt"].is_null()).count();
-    match (history.len(), open) {
+fn failures(state: &State) -> String {
+    let all = &state.troubles.failures;
+    let open = all.iter().filter(|it| it.resolved_at.is_none()).count();
+    match (all.len(), open) {
         (0, _) => "0".to_owned(),
         (all, 0) => format!("{all} (resolved)"),
         (all, open) => format!("{all} ({open} open)"),
     }
 }
 
-fn gates(told: &Value) -> String {
-    let gates = told["gates"].as_object().cloned().unwrap_or_default();
-    let status =
-        |it: &Value| it["status"].as_str().and_then(GateStatus::named).unwrap_or(GateStatus::Pending);
-    let all = gates.iter().map(|(name, it)| (name, it["required"] == true, status(it)));
-    let words: Vec<String> = all
+fn gates(gates: &[(String, bool, GateStatus)]) -> String {
+    let words: Vec<String> = gates
+        .iter()
         .filter_map(|(name, is_required, status)| match status {
             GateStatus::Approved => Some(format!("{name} ✓")),
             other => is_required.then(|| format!("{name} {}", other.word())),
@@ -108,20 +104,17 @@ fn gates(told: &Value) -> String {
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }
 
-fn blocked(workflow: &Workflow, state: &State, told: &Value) -> String {
+fn blocked(workflow: &Workflow, state: &State, view: &SystemView) -> String {
     let mut out = String::new();
-    let history = told["failures"]["history"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let first = |it: &Value| it.as_str().unwrap_or_default().lines().next().unwrap_or_default().to_owned();
     let reason = state.reason(workflow);
-    let _ = writeln!(out, "  BLOCKED: {}", told["systemName"].as_str().unwrap_or_default());
+    let _ = writeln!(out, "  BLOCKED: {}", view.name);
     let _ = writeln!(out, "    Reason: {}", reason.replace('\n', "\n      "));
-    let last = history.last().map(|it| first(&it["error"])).filter(|it| !reason.contains(it.as_str()));
-    if let Some(last) = last {
+    let last = state.troubles.failures.last().map(|it| it.text.lines().next().unwrap_or_default());
+    if let Some(last) = last.filter(|it| !reason.contains(it)) {
         let _ = writeln!(out, "    Last failure: {last}");
     }
-    let number = |key: &str| told["failures"][key].as_u64().unwrap_or_default();
     // A service outside is tried again more often than what an agent can repair.
-    let (count, most) = (number("count"), number("maxRetries").max(number("count")));
+    let (count, most) = (state.retry.count, view.retries_most.max(state.retry.count));
     let _ = writeln!(out, "    Retry attempts: {count} / {most}");
     let tried = tried(workflow, state, &reason);
     if !tried.is_empty() {
@@ -130,9 +123,9 @@ fn blocked(workflow: &Workflow, state: &State, told: &Value) -> String {
             let _ = writeln!(out, "      {}. {it}", index + 1);
         }
     }
-    let issue = told["githubIssue"].as_u64().map(|it| format!(", issue #{it}")).unwrap_or_default();
+    let issue = state.opening.beginning.issue.map(|it| format!(", issue #{it}")).unwrap_or_default();
     let commit = state.seen.commit.get(..12).unwrap_or("no commit");
-    let branch = told["branch"].as_str().unwrap_or_default();
+    let branch = state.opening.worktree.as_deref().map(|it| it.branch.as_str()).unwrap_or_default();
     let _ = writeln!(out, "    Context: {branch} at {commit}{issue}");
     if let Some(stage) = state.stage_to_review(workflow) {
         let _ = writeln!(out, "    Human action needed: look at the branch, in {}", place(state));

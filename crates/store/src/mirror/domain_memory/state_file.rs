@@ -1,7 +1,7 @@
 //! The text of `loop-state.json`, as the schema of its seed has it, and the failure log.
 
-use super::skills;
 use super::words::{BetweenStages, GATE_REJECTION, GateStatus, StageStatus};
+use super::{Capabilities, SystemView, skills};
 use loop_base::files;
 use loop_base::secret::redact;
 use loop_core::engine::{
@@ -20,7 +20,7 @@ pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> Str
     let worktree = state.opening.worktree.as_deref();
     let place = worktree.map(|it| it.place.as_str()).unwrap_or_default();
     let inside = place.strip_prefix(project).map(|it| it.trim_start_matches('/')).unwrap_or(place);
-    let (retries, total) = workflow.retries.as_ref().map_or((3, 10), |it| (it.at_most, it.total));
+    let (retries, total) = retries_most(workflow);
     let (stage, between) = (workflow.phases[state.phase].name.as_str(), between_stages(state));
     let mut whole = json!({
         "systemId": state.opening.input,
@@ -28,9 +28,9 @@ pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> Str
         "githubIssue": beginning.issue,
         "branch": worktree.map(|it| it.branch.as_str()).unwrap_or_default(),
         "worktree": inside,
-        "state": between.map_or(stage, |it| it.word()),
+        "state": stage_word(workflow, state),
         "stateEnteredAt": history.entered_at.to_string(),
-        "capabilities": capabilities(state),
+        "capabilities": Capabilities::of(state).json(),
         "stages": stages(workflow, state),
         "failures": {
             "count": state.retry.count,
@@ -39,7 +39,7 @@ pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> Str
             "maxTotalFailures": total,
             "history": failures(workflow, state),
         },
-        "gates": gates(workflow, state, log),
+        "gates": gates_json(workflow, state, log),
         "checkpoints": skills::checkpoints(log),
         "skillsUsage": skills::usage(log),
         "skillsLog": skills::log(log),
@@ -65,6 +65,31 @@ pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> Str
     redact(&text).into_owned()
 }
 
+/// The stage of a system, or what it is between two of them.
+fn stage_word<'a>(workflow: &'a Workflow, state: &State) -> &'a str {
+    between_stages(state).map_or(workflow.phases[state.phase].name.as_str(), |it| it.word())
+}
+
+/// Returns what a person is told of a system at once.
+pub(super) fn view(workflow: &Workflow, history: &History) -> SystemView {
+    let state = &history.state;
+    let beginning = &state.opening.beginning;
+    SystemView {
+        name: beginning.title.clone().unwrap_or_else(|| state.opening.input.clone()),
+        state: stage_word(workflow, state).to_owned(),
+        capabilities: Capabilities::of(state),
+        gates: gates(workflow, state, &history.skills)
+            .map(|it| (it.name.to_owned(), it.required, it.status))
+            .collect(),
+        retries_most: retries_most(workflow).0,
+    }
+}
+
+/// Retries of one failure, and of all failures of a system.
+fn retries_most(workflow: &Workflow) -> (u32, u32) {
+    workflow.retries.as_ref().map_or((3, 10), |it| (it.at_most, it.total))
+}
+
 /// Where a run is that is in no stage.
 fn between_stages(state: &State) -> Option<BetweenStages> {
     if Status::of(state) == Status::Halted {
@@ -78,36 +103,44 @@ fn between_stages(state: &State) -> Option<BetweenStages> {
     }
 }
 
-/// Completed, current and remaining ones add up to the total at every step.
-fn capabilities(state: &State) -> Value {
-    let all: Vec<(&str, bool)> = state
-        .item_list()
-        .map(|list| list.all().map(|(item, done)| (item.name.as_str(), done)).collect())
-        .unwrap_or_default();
-    if all.is_empty() {
-        return unlisted_capabilities(state);
+impl Capabilities {
+    /// Completed, current and remaining ones add up to the total at every step.
+    fn of(state: &State) -> Capabilities {
+        let all: Vec<(&str, bool)> = state
+            .item_list()
+            .map(|list| list.all().map(|(item, done)| (item.name.as_str(), done)).collect())
+            .unwrap_or_default();
+        if all.is_empty() {
+            return Capabilities::unlisted(state);
+        }
+        let current = state.item.as_ref().map(|it| it.name.clone());
+        let completed = all.iter().filter(|it| it.1).count();
+        let remaining = all.iter().filter(|it| !it.1 && Some(it.0) != current.as_deref());
+        let remaining: Vec<String> = remaining.map(|it| it.0.to_owned()).collect();
+        let total = completed + usize::from(current.is_some()) + remaining.len();
+        Capabilities { total, completed, current, remaining }
     }
-    let current = state.item.as_ref().map(|it| it.name.as_str());
-    let completed = all.iter().filter(|it| it.1).count();
-    let remaining: Vec<&str> =
-        all.iter().filter(|it| !it.1 && Some(it.0) != current).map(|it| it.0).collect();
-    let total = completed + usize::from(current.is_some()) + remaining.len();
-    json!({ "total": total, "completed": completed, "current": current, "remaining": remaining })
-}
 
-/// Before the list is read, and in workflows without one: what the queue lists, else one that is named like the
-/// system.
-fn unlisted_capabilities(state: &State) -> Value {
-    let beginning = &state.opening.beginning;
-    let mut remaining = beginning.capabilities.clone();
-    if remaining.is_empty() {
-        remaining.push(beginning.title.clone().unwrap_or_else(|| state.opening.input.clone()));
+    /// Before the list is read, and in workflows without one: what the queue lists, else one that is named like the
+    /// system.
+    fn unlisted(state: &State) -> Capabilities {
+        let beginning = &state.opening.beginning;
+        let mut remaining = beginning.capabilities.clone();
+        if remaining.is_empty() {
+            remaining.push(beginning.title.clone().unwrap_or_else(|| state.opening.input.clone()));
+        }
+        let total = remaining.len();
+        if Status::of(state) == Status::Completed {
+            remaining.clear();
+        }
+        Capabilities { total, completed: total - remaining.len(), current: None, remaining }
     }
-    let total = remaining.len();
-    if Status::of(state) == Status::Completed {
-        remaining.clear();
+
+    fn json(self) -> Value {
+        json!({
+            "total": self.total, "completed": self.completed, "current": self.current, "remaining": self.remaining,
+        })
     }
-    json!({ "total": total, "completed": total - remaining.len(), "current": null, "remaining": remaining })
 }
 
 fn stages(workflow: &Workflow, state: &State) -> Value {
@@ -158,38 +191,57 @@ fn failures(workflow: &Workflow, state: &State) -> Vec<Value> {
     state.troubles.failures.iter().map(entry).collect()
 }
 
-fn gates(workflow: &Workflow, state: &State, log: &SkillHistory) -> Value {
+/// A gate of a system.
+struct GateView<'a> {
+    name: &'a str,
+    required: bool,
+    status: GateStatus,
+    known: Option<&'a GateState>,
+}
+
+fn gates<'a>(
+    workflow: &'a Workflow,
+    state: &'a State,
+    log: &'a SkillHistory,
+) -> impl Iterator<Item = GateView<'a>> {
     let listed = workflow.mode.as_ref().and_then(|it| workflow.modes.get(it));
     let open = match state.question().map(|it| &it.kind) {
         Some(QuestionKind::Gate(gate)) => Some(gate),
         Some(_) | None => None,
     };
-    let mut gates = Map::new();
-    for (name, gate) in &workflow.gates {
-        let usual = GateState::default();
-        let known = log.gates.get(name).unwrap_or(&usual);
+    workflow.gates.iter().map(move |(name, gate)| {
+        let known = log.gates.get(name);
         let required = gate.required
             || listed.is_some_and(|it| it.contains(name))
             || state.gates_wanted.contains(name)
-            || known.requested_at.is_some();
-        let status = match (&known.approved, known.rejected, open == Some(name)) {
+            || known.is_some_and(|it| it.requested_at.is_some());
+        let is_approved = known.is_some_and(|it| it.approved.is_some());
+        let is_rejected = known.is_some_and(|it| it.rejected);
+        let status = match (is_approved, is_rejected, open == Some(name)) {
             (_, _, true) => GateStatus::Requested,
-            (Some(_), _, false) => GateStatus::Approved,
-            (None, true, false) => GateStatus::Rejected,
-            (None, false, false) if required => GateStatus::Pending,
-            (None, false, false) => GateStatus::NotApplicable,
+            (true, _, false) => GateStatus::Approved,
+            (false, true, false) => GateStatus::Rejected,
+            (false, false, false) if required => GateStatus::Pending,
+            (false, false, false) => GateStatus::NotApplicable,
         };
-        let mut value = json!({ "required": required, "status": status.word() });
-        if let Some(at) = known.requested_at {
+        GateView { name, required, status, known }
+    })
+}
+
+fn gates_json(workflow: &Workflow, state: &State, log: &SkillHistory) -> Value {
+    let mut all = Map::new();
+    for gate in gates(workflow, state, log) {
+        let mut value = json!({ "required": gate.required, "status": gate.status.word() });
+        if let Some(at) = gate.known.and_then(|it| it.requested_at) {
             value["requestedAt"] = at.to_string().into();
         }
-        if let Some((by, at)) = &known.approved {
+        if let Some((by, at)) = gate.known.and_then(|it| it.approved.as_ref()) {
             value["approvedBy"] = by.as_str().into();
             value["approvedAt"] = at.to_string().into();
         }
-        gates.insert(name.clone(), value);
+        all.insert(gate.name.to_owned(), value);
     }
-    Value::Object(gates)
+    Value::Object(all)
 }
 
 fn execution(workflow: &Workflow, state: &State, log: &SkillHistory) -> Value {
