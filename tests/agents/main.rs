@@ -8,6 +8,7 @@ mod lab;
 mod matrix;
 mod planning;
 mod plans;
+mod restarts;
 
 use lab::{INPUT, Lab, honest, now_s};
 use loop_harness::agent_programs::is_wanted;
