@@ -46,7 +46,7 @@ pub(super) const ATTACH: &str = r#"Examples:
   loop attach              the live view of the run that works in this project
   loop attach --run 1f3c   of another one; Ctrl-C leaves it alone"#;
 pub(super) const WAIT: &str = r#"Examples:
-  loop wait                then exit as the run does
+  loop wait                exits with the code of the run
   loop wait --run 1f3c"#;
 pub(super) const STATUS: &str = r#"Examples:
   loop status

@@ -92,10 +92,10 @@ pub(crate) struct Common {
     /// Print machine-readable JSON
     #[arg(long, global = true)]
     json: bool,
-    /// Say less
+    /// Print less
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Say more
+    /// Print more
     #[arg(short, long, global = true)]
     verbose: bool,
 }

@@ -27,7 +27,7 @@ pub(crate) struct GateFlags {
     /// Sign the approval with an SSH key: this one, or the usual one in ~/.ssh
     #[arg(long, value_name = "KEY", num_args = 0..=1)]
     sign: Option<Option<PathBuf>>,
-    /// Take a signature that was made elsewhere
+    /// Use a signature that was made elsewhere
     #[arg(long, value_name = "FILE", conflicts_with = "sign")]
     signature: Option<PathBuf>,
 }

@@ -33,7 +33,7 @@ enum QueueCommand {
     List,
     /// Add a system
     Add {
-        /// What it is called
+        /// Its name
         name: String,
         #[command(flatten)]
         words: WordFlags,
@@ -47,7 +47,7 @@ enum QueueCommand {
     Set {
         /// Its id, as `loop queue` lists it
         id: String,
-        /// What it is called
+        /// Its name
         #[arg(long)]
         name: Option<String>,
         #[command(flatten)]
@@ -72,7 +72,7 @@ struct WordFlags {
     /// What it is for
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// 1 comes first (default: 3)
+    /// 1 is the highest (default: 3)
     #[arg(long, value_name = "N", value_parser = values::count)]
     priority: Option<u32>,
     /// A system that must be complete first (repeatable)
@@ -87,7 +87,7 @@ struct WordFlags {
     /// The number of its issue
     #[arg(long, value_name = "N", value_parser = values::large_count)]
     issue: Option<u64>,
-    /// Which gates are asked: autonomous, supervised, hybrid
+    /// Which gates ask: autonomous, supervised, hybrid
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
 }

@@ -202,3 +202,21 @@ fn first_line(output: &[u8]) -> String {
 pub(crate) fn short(commit: &str) -> &str {
     if commit.is_empty() { "no commit" } else { commit.get(..12).unwrap_or(commit) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{commit, tree_of};
+    use crate::tree::git::Git;
+    use crate::tree::sample::Sample;
+
+    #[test]
+    fn a_merge_that_git_knows_no_name_for_says_which_commands_tell_it() {
+        let sample = Sample::committed();
+        sample.user(&["config", "user.name", ""]);
+        sample.user(&["config", "user.email", "somebody@localhost"]);
+        let git = Git::open(&sample.top()).expect("a repository");
+        let tree = tree_of(&git, "HEAD").expect("a tree");
+        let why = commit(&git, &tree, &["HEAD"], "a merge").expect("git works").expect_err("no name");
+        assert!(why.contains("git config user.name ") && why.contains("git config user.email "), "{why}");
+    }
+}

@@ -17,7 +17,7 @@ use serde_json::json;
 
 #[derive(Args)]
 pub(crate) struct LimitsFlags {
-    /// End the waits and ask again now: of this account, of every account of this agent, or of all
+    /// End the waits of this account, of every account of this agent, or of all, and try again now
     #[arg(long, value_name = "ACCOUNT", num_args = 0..=1, default_missing_value = EVERY)]
     clear: Option<String>,
 }
