@@ -459,7 +459,12 @@ fn a_check_that_cannot_start_is_refused_before_the_first_call() {
         .says("help: install no-such-linter, or give the check another command: --check lint=\"COMMAND\"");
     sandbox.run(&["runs"]).exits(0);
     assert!(sandbox.calls().is_empty());
-    // What the agent may yet write is no reason to refuse the run.
+    // What the agent may yet write is no reason to refuse the run; where it does not, the next step changes the check.
+    let other = Sandbox::new();
+    let lazy = other.agent(PROMISE);
+    let done = other.run(&["run", "it", "--agent-cmd", &lazy, "--check", "tests=./nothing"]).exits(4);
+    done.says("the check tests cannot start; another command: loop run --check tests=\"COMMAND\" --reset")
+        .says("next: loop run --check tests=./nothing --reset\n");
     let later = sandbox.agent(&format!(
         "printf '#!/bin/sh\\ntest -f work\\n' > runner; chmod +x runner; echo work > work; git add -A; git commit -qm work; {PROMISE}"
     ));

@@ -29,7 +29,7 @@ pub(crate) fn refuse_unstartable(
     }
     let is_used = |name: &String| workflow.phases.iter().any(|it| it.checks.contains(name));
     for (name, check) in workflow.checks.iter().filter(|it| is_used(it.0)) {
-        let command = answered.get(name).or(check.run.as_ref());
+        let command = check.run.as_ref().or(answered.get(name));
         let Some(program) = command.and_then(|it| missing_program(it)) else { continue };
         let text = format!("the check {name} cannot start: \"{program}\" was not found");
         let found = detect(project).into_iter().find(|it| it.name == name);

@@ -380,7 +380,9 @@ impl State {
             QuestionKind::Gate(gate) => format!("loop approve {gate}"),
             QuestionKind::Proof | QuestionKind::Unproven => "loop show --diff".to_owned(),
             QuestionKind::Breaker => {
-                self.with_another_program(workflow).unwrap_or_else(|| "loop answer reset".to_owned())
+                let changed =
+                    self.with_another_program(workflow).or_else(|| self.with_another_check(workflow));
+                changed.unwrap_or_else(|| "loop answer reset".to_owned())
             }
             QuestionKind::Hourly => "loop answer wait".to_owned(),
             QuestionKind::Blocked => "loop answer resume".to_owned(),
@@ -402,6 +404,15 @@ impl State {
         let words: Vec<String> = agent.args.iter().map(|it| shell_word(it)).collect();
         (is_own && self.agent_fails() && !words.is_empty())
             .then(|| format!("loop run --agent-cmd {} --reset", shell_word(&words.join(" "))))
+    }
+
+    /// Returns the command that continues with another command for a check that could not start. It names the one
+    /// that there is, to be changed.
+    fn with_another_check(&self, workflow: &Workflow) -> Option<String> {
+        let failing = &self.feedback.as_ref().filter(|_| self.session.is_none())?.failing;
+        let name = &failing.iter().find(|it| it.is_not_started())?.name;
+        let command = workflow.checks.get(name).and_then(|it| it.run.as_ref()).or(self.commands.get(name))?;
+        Some(format!("loop run --check {} --reset", shell_word(&format!("{name}={command}"))))
     }
 
     /// Whether the last call failed by itself, so that another one of the same agent is likely to fail too.
