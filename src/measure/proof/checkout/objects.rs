@@ -6,23 +6,67 @@
 use crate::measure::proof::checkout::clean_checkout::entries;
 use crate::measure::proof::storage::files;
 use crate::tree::git::{Git, GitError};
-use crate::tree::git_text::{bytes_to_path, single_line};
+use crate::tree::git_text::bytes_to_path;
 use loop_base::files::private_folder;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Refuses a tree whose entries, as `ls-tree -r -z` lists them, do not add up to its id.
-pub(crate) fn refuse_forged_tree(git: &Git, tree: &str, listing: &[u8]) -> Result<(), GitError> {
+/// A tree and its entries, as `ls-tree -r -t -z` lists them.
+pub(crate) struct ListedTree<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) listing: &'a [u8],
+}
+
+/// Refuses trees whose entries do not add up to their ids. Every folder is put together again from what was
+/// listed; it names the ids of the folders below it, so all of them can be hashed at once.
+pub(crate) fn refuse_forged_trees(git: &Git, trees: &[ListedTree<'_>]) -> Result<(), GitError> {
+    let mut folders = BTreeSet::new();
+    for tree in trees {
+        folders.extend(folder_objects(tree).ok_or_else(|| forged(tree.id, OF_THE_RUN))?);
+    }
     let scratch = ObjectFolder::make()?;
-    let git = git.with(vec![
-        ("GIT_INDEX_FILE", scratch.0.join("index").into()),
-        ("GIT_OBJECT_DIRECTORY", scratch.0.join("objects").into()),
-        ("GIT_ALTERNATE_OBJECT_DIRECTORIES", git.common_dir().join("objects").into()),
-    ]);
-    git.feed(["update-index", "-z", "--index-info"], listing)?;
-    let computed = single_line(&git.run(["write-tree", "--missing-ok"])?);
-    if computed == tree { Ok(()) } else { Err(forged(tree, "a tree of this run")) }
+    let mut places = Vec::new();
+    for (number, (_, text)) in folders.iter().enumerate() {
+        places.push(scratch.write(number, text)?);
+    }
+    let hashes = hashes(git, "tree", &places)?;
+    match folders.iter().zip(hashes).find(|((id, _), hash)| id != hash) {
+        Some(((id, _), _)) => Err(forged(id, OF_THE_RUN)),
+        None => Ok(()),
+    }
+}
+
+const OF_THE_RUN: &str = "a tree of this run";
+
+/// Returns every folder of a listing: the id it is said to have, and the object that its entries make.
+fn folder_objects(tree: &ListedTree<'_>) -> Option<Vec<(String, Vec<u8>)>> {
+    let mut folders: BTreeMap<&[u8], (String, Vec<u8>)> = BTreeMap::new();
+    folders.insert(b"", (tree.id.to_owned(), Vec::new()));
+    for line in tree.listing.split(|it| *it == 0).filter(|it| !it.is_empty()) {
+        let tab = line.iter().position(|it| *it == b'\t')?;
+        let (head, path) = (std::str::from_utf8(&line[..tab]).ok()?, &line[tab + 1..]);
+        let mut words = head.split(' ');
+        let (mode, kind, id) = (words.next()?, words.next()?, words.next()?);
+        let slash = path.iter().rposition(|it| *it == b'/');
+        let (folder, name) = slash.map_or((&path[..0], path), |it| (&path[..it], &path[it + 1..]));
+        let (_, object) = folders.get_mut(folder)?;
+        object.extend(mode.trim_start_matches('0').bytes());
+        object.push(b' ');
+        object.extend(name);
+        object.push(0);
+        object.extend(binary(id)?);
+        if kind == "tree" {
+            folders.insert(path, (id.to_owned(), Vec::new()));
+        }
+    }
+    Some(folders.into_values().collect())
+}
+
+fn binary(id: &str) -> Option<Vec<u8>> {
+    let pairs = (0..id.len()).step_by(2);
+    pairs.map(|it| u8::from_str_radix(id.get(it..it + 2)?, 16).ok()).collect()
 }
 
 /// Refuses a checkout with a file that is not what the id in its index, as listed, says.
@@ -41,7 +85,7 @@ pub(crate) fn refuse_forged_files(git: &Git, checkout: &Path, listing: &[u8]) ->
             (plain, doubtful)
         });
     let places: Vec<PathBuf> = plain.iter().map(|it| checkout.join(&it.path)).collect();
-    let hashes = hashes(git, &places)?;
+    let hashes = hashes(git, "blob", &places)?;
     // Line endings that differ between the store and the checkout are settled by the store's own text.
     doubtful.extend(plain.into_iter().zip(hashes).filter(|(blob, hash)| blob.id != *hash).map(|(it, _)| it));
     refuse_forged_blobs(git, &doubtful)
@@ -61,24 +105,23 @@ pub(crate) fn refuse_forged_blobs(git: &Git, blobs: &[Blob]) -> Result<(), GitEr
     let scratch = ObjectFolder::make()?;
     let mut places = Vec::new();
     for (number, blob) in blobs.iter().enumerate() {
-        let place = scratch.0.join(number.to_string());
         let text = git.run(["cat-file", "blob", &blob.id])?;
-        fs::write(&place, text).map_err(|source| failed("writing", &place, source))?;
-        places.push(place);
+        places.push(scratch.write(number, &text)?);
     }
-    let hashes = hashes(git, &places)?;
+    let hashes = hashes(git, "blob", &places)?;
     match blobs.iter().zip(hashes).find(|(blob, hash)| blob.id != *hash) {
         Some((blob, _)) => Err(forged(&blob.id, &blob.path.to_string_lossy())),
         None => Ok(()),
     }
 }
 
-fn hashes(git: &Git, places: &[PathBuf]) -> Result<Vec<String>, GitError> {
+fn hashes(git: &Git, kind: &str, places: &[PathBuf]) -> Result<Vec<String>, GitError> {
     if places.is_empty() {
         return Ok(Vec::new());
     }
     let list: Vec<u8> = places.iter().flat_map(|it| [it.as_os_str().as_bytes(), b"\n"].concat()).collect();
-    let said = git.feed(["hash-object", "--no-filters", "--stdin-paths"], &list)?;
+    let said =
+        git.feed(["hash-object", "-t", kind, "--literally", "--no-filters", "--stdin-paths"], &list)?;
     Ok(String::from_utf8_lossy(&said).lines().map(str::to_owned).collect())
 }
 
@@ -96,9 +139,14 @@ struct ObjectFolder(PathBuf);
 impl ObjectFolder {
     fn make() -> Result<ObjectFolder, GitError> {
         let folder = std::env::temp_dir().join(format!("loop-objects-{}", uuid::Uuid::new_v4().simple()));
-        let objects = folder.join("objects");
-        private_folder(&objects).map_err(|source| failed("creating", &objects, source))?;
+        private_folder(&folder).map_err(|source| failed("creating", &folder, source))?;
         Ok(ObjectFolder(folder))
+    }
+
+    fn write(&self, number: usize, object: &[u8]) -> Result<PathBuf, GitError> {
+        let place = self.0.join(number.to_string());
+        fs::write(&place, object).map_err(|source| failed("writing", &place, source))?;
+        Ok(place)
     }
 }
 

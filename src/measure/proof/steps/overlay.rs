@@ -17,7 +17,7 @@ use crate::measure::proof::storage::files;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::{bytes_to_path, is_object_id, single_line};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -39,8 +39,8 @@ impl Trees {
     pub(crate) fn read(git: &Git, request: &ProofRequest) -> Result<Trees, ProofError> {
         let (base, last) = (request.base.as_str(), request.tree.as_str());
         assert!(is_object_id(base) && is_object_id(last), "trees are named by object ids");
-        let mut base = entries_of(git, base)?;
-        let mut last = if request.tree == request.base { base.clone() } else { entries_of(git, last)? };
+        let mut both = entries_of(git, &[base, last])?.into_iter();
+        let (mut base, mut last) = (both.next().unwrap_or_default(), both.next().unwrap_or_default());
         let mut changes = tree_changes(&base, &last, |_| true);
         let mut submodules = Submodules::none(git);
         submodules.expand(git, &mut base)?;
@@ -69,6 +69,7 @@ impl Trees {
         let text = |path: &str| {
             contents(Side::Base, path).and_then(|it| String::from_utf8(it).ok()).unwrap_or_default()
         };
+        self.read_changes();
         self.read_ahead(changed.iter().any(|it| may_be_of_tests(it, &text(it))))?;
         ProtectedFiles::new(&request.protect, &commands, &paths, &changed, &contents)
             .map_err(ProofError::Protect)
@@ -79,17 +80,27 @@ impl Trees {
     /// use to tests alone.
     fn read_ahead(&self, with_product: bool) -> Result<(), GitError> {
         let is_wanted = |path: &str| with_product || says_what_is_protected(path);
-        let plain = self.base.iter().filter(|(_, (mode, _))| mode & 0o170000 == 0o100000);
-        let ids: Vec<&String> =
-            plain.filter(|(path, _)| is_wanted(path)).map(|(_, (_, id))| id).take(AHEAD_MOST).collect();
+        let wanted = self.base.iter().filter(|(path, _)| is_wanted(path));
+        self.read_at_once(wanted.map(|(_, entry)| entry))
+    }
+
+    /// Reads what changed, as it was and as it is. A partial clone may lack some of it, and what is not read
+    /// here is read when it is asked for.
+    fn read_changes(&self) {
+        let sides = |it: &TreeChange| [self.base.get(&it.path), self.last.get(&it.path)];
+        let changed: Vec<_> = self.changes.iter().flat_map(sides).flatten().collect();
+        let _one_by_one = self.read_at_once(changed.into_iter());
+    }
+
+    fn read_at_once<'a>(&self, entries: impl Iterator<Item = &'a (u32, String)>) -> Result<(), GitError> {
+        let plain = entries.filter(|(mode, _)| mode & 0o170000 == 0o100000).map(|(_, id)| id);
+        let ids: BTreeSet<&String> = plain.filter(|it| !self.read.borrow().contains_key(*it)).collect();
         if ids.is_empty() {
             return Ok(());
         }
-        let asked: String = ids.iter().map(|it| format!("{it}\n")).collect();
-        let sizes = self
-            .submodules
-            .git
-            .feed(["cat-file", "--batch-check=%(objectname) %(objectsize)"], asked.as_bytes())?;
+        let git = &self.submodules.git;
+        let asked: String = ids.into_iter().take(AHEAD_MOST).map(|it| format!("{it}\n")).collect();
+        let sizes = git.feed(["cat-file", "--batch-check=%(objectname) %(objectsize)"], asked.as_bytes())?;
         let sizes = String::from_utf8_lossy(&sizes).into_owned();
         let mut left = AHEAD_BYTES_MOST;
         let fits = |line: &str| {
@@ -102,22 +113,8 @@ impl Trees {
         if asked.is_empty() {
             return Ok(());
         }
-        let said = self.submodules.git.feed(["cat-file", "--batch"], asked.as_bytes())?;
-        let mut rest = said.as_slice();
-        let mut read = self.read.borrow_mut();
-        while let Some(end) = rest.iter().position(|it| *it == b'\n') {
-            let head = String::from_utf8_lossy(&rest[..end]).into_owned();
-            let mut words = head.split(' ');
-            let (Some(id), Some("blob"), Some(size)) = (words.next(), words.next(), words.next()) else {
-                break;
-            };
-            let Some(text) = size.parse().ok().and_then(|size: usize| rest.get(end + 1..end + 1 + size))
-            else {
-                break;
-            };
-            read.insert(id.to_owned(), Some(text.to_vec()));
-            rest = rest.get(end + 2 + text.len()..).unwrap_or_default();
-        }
+        let said = git.feed(["cat-file", "--batch"], asked.as_bytes())?;
+        self.read.borrow_mut().extend(texts(&said));
         Ok(())
     }
 
@@ -221,6 +218,22 @@ impl Trees {
         });
         texts.take(CARRIERS_MOST).collect()
     }
+}
+
+/// Returns the texts that `cat-file --batch` printed, by object.
+fn texts(said: &[u8]) -> Vec<(String, Option<Vec<u8>>)> {
+    let (mut rest, mut found) = (said, Vec::new());
+    while let Some(end) = rest.iter().position(|it| *it == b'\n') {
+        let head = String::from_utf8_lossy(&rest[..end]).into_owned();
+        let mut words = head.split(' ');
+        let (Some(id), Some("blob"), Some(size)) = (words.next(), words.next(), words.next()) else { break };
+        let Some(text) = size.parse().ok().and_then(|size: usize| rest.get(end + 1..end + 1 + size)) else {
+            break;
+        };
+        found.push((id.to_owned(), Some(text.to_vec())));
+        rest = rest.get(end + 2 + text.len()..).unwrap_or_default();
+    }
+    found
 }
 
 const LINK: u32 = 0o120000;

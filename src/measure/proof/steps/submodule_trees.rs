@@ -2,7 +2,7 @@
 //! a test, so a proof must know its original text; the objects are in the module folders of the repository.
 
 use crate::measure::proof::checkout::clean_checkout::module_objects;
-use crate::measure::proof::checkout::objects::refuse_forged_tree;
+use crate::measure::proof::checkout::objects::{ListedTree, refuse_forged_trees};
 use crate::measure::proof::pure::TreeChange;
 use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::single_line;
@@ -56,10 +56,13 @@ impl Submodules {
                     self.git = repository.with(vec![("GIT_ALTERNATE_OBJECT_DIRECTORIES", all)]);
                 }
                 let tree = single_line(&self.git.run(["rev-parse", &format!("{commit}^{{tree}}")])?);
-                let inside = entries_of(&self.git, &tree)?;
+                let inside = entries_of(&self.git, &[&tree])?;
                 self.folders.insert(format!("{path}/"));
-                let inside: TreeEntries =
-                    inside.into_iter().map(|(name, entry)| (format!("{path}/{name}"), entry)).collect();
+                let inside: TreeEntries = inside
+                    .into_iter()
+                    .flatten()
+                    .map(|(name, entry)| (format!("{path}/{name}"), entry))
+                    .collect();
                 next.extend(links(&inside));
                 entries.extend(inside);
             }
@@ -86,16 +89,22 @@ pub(super) fn tree_changes(
     differing.map(change).collect()
 }
 
-/// Lists a tree, whose id is computed again from what is listed.
-pub(super) fn entries_of(git: &Git, tree: &str) -> Result<TreeEntries, GitError> {
-    let listing = git.run(["ls-tree", "-r", "-z", tree])?;
-    refuse_forged_tree(git, tree, &listing)?;
-    let entry = |line: &[u8]| {
-        let line = String::from_utf8_lossy(line).into_owned();
-        let (head, path) = line.split_once('\t')?;
-        let mut words = head.split(' ');
-        let mode = u32::from_str_radix(words.next()?, 8).ok()?;
-        Some((path.to_owned(), (mode, words.nth(1)?.to_owned())))
-    };
-    Ok(listing.split(|it| *it == 0).filter_map(entry).collect())
+/// Lists trees, whose ids are computed again from what is listed.
+pub(super) fn entries_of(git: &Git, trees: &[&str]) -> Result<Vec<TreeEntries>, GitError> {
+    let list = |tree: &&str| git.run(["ls-tree", "-r", "-t", "-z", tree]);
+    let listings: Vec<Vec<u8>> = trees.iter().map(list).collect::<Result<_, _>>()?;
+    let listed = trees.iter().zip(&listings).map(|(id, listing)| ListedTree { id, listing });
+    refuse_forged_trees(git, &listed.collect::<Vec<_>>())?;
+    Ok(listings.iter().map(|it| it.split(|it| *it == 0).filter_map(entry).collect()).collect())
+}
+
+/// Returns the path of a file, its mode and its object.
+fn entry(line: &[u8]) -> Option<(String, (u32, String))> {
+    let line = String::from_utf8_lossy(line).into_owned();
+    let (head, path) = line.split_once('\t')?;
+    let mut words = head.split(' ');
+    let mode = u32::from_str_radix(words.next()?, 8).ok()?;
+    let is_folder = words.next()? == "tree";
+    let entry = (path.to_owned(), (mode, words.next()?.to_owned()));
+    (!is_folder).then_some(entry)
 }
