@@ -138,6 +138,11 @@ const PROJECTS: &[(&str, Files, Checks)] = &[
         &[("tests", "python3 -m unittest discover -v", Some("unittest"), "tests/test_a.py")],
     ),
     (
+        "unittest by the end of the name",
+        &[("calc_test.py", "import unittest\n")],
+        &[("tests", "python3 -m unittest discover -p '*_test.py' -v", Some("unittest"), "calc_test.py")],
+    ),
+    (
         "types by tsconfig.json",
         &[
             ("package.json", r#"{"scripts": {"lint": "eslint ."}, "devDependencies": {"typescript": "5"}}"#),
