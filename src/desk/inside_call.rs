@@ -63,7 +63,7 @@ impl GuardedCommand {
             GuardedCommand::Prune => "runs --prune",
             GuardedCommand::ClearLimits => "limits --clear",
             GuardedCommand::Join => "hook join",
-            GuardedCommand::Queue => "queue add, set or import",
+            GuardedCommand::Queue => "queue add, set, import or accept",
             GuardedCommand::SetUp => "setup",
             GuardedCommand::InstallHook => "hook install",
             GuardedCommand::RemoveHook => "hook remove",

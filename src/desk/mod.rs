@@ -56,3 +56,4 @@ pub(crate) use resolving::choose_workflow::{preset_named, read as read_workflow,
 pub(crate) use resolving::design_file::{newest as newest_design, write as write_design};
 pub(crate) use resolving::domain::has_queue;
 pub(crate) use resolving::job::{left_behind, startable};
+pub(crate) use resolving::queue_rules::QueueRules;

@@ -5,7 +5,9 @@ use super::commands::revert::{self, Reverted};
 use super::inside_call::{self, GuardedCommand};
 use super::note::Note;
 use super::refusal::{NextStep, Refusal, meant};
+use super::request::RunRequest;
 use super::resolving::domain::{self, DomainQueue};
+use super::resolving::queue_rules::{self, QueueRules};
 use crate::tree::git::Git;
 use crate::tree::worktree::current_branch;
 use crate::world::wait::now;
@@ -91,6 +93,28 @@ impl Queue {
     pub(crate) fn branch(&self) -> Option<String> {
         let git = Git::reopen(Path::new(&self.queue.project)).ok()?;
         current_branch(&git).ok()?
+    }
+
+    /// What says how its systems are built.
+    pub(crate) fn rules(&self, caller: &Caller, request: &RunRequest) -> QueueRules {
+        QueueRules::read(caller, request, &self.queue)
+    }
+
+    /// Says why none of its systems begins, if so.
+    pub(crate) fn held_back(&self) -> Option<Refusal> {
+        queue_rules::held_back(&self.home, &self.queue)
+    }
+
+    /// None of its systems begins any more, for this reason.
+    pub(crate) fn hold_back(&self, why: &str) -> Result<(), Refusal> {
+        let DomainQueue { project, domain, .. } = &self.queue;
+        Ok(self.home.hold_back(project, domain, why, now()).map_err(anyhow::Error::from)?)
+    }
+
+    /// A person has looked at what held it back; returns that.
+    pub(crate) fn accept(&self) -> Result<Vec<String>, Refusal> {
+        let DomainQueue { project, domain, .. } = &self.queue;
+        Ok(self.home.accept_held_back(project, domain).map_err(anyhow::Error::from)?)
     }
 
     pub(crate) fn home(&self) -> &Rc<Home> {

@@ -5,8 +5,8 @@ use super::caps::{Caps, Counter};
 use super::end::{self, PoolEnd};
 use super::follow::{Followed, PoolNews, PoolTotal};
 use crate::desk::{
-    self, Caller, Continued, DetachedWays, FoundRun, Going, GuardedCommand, Note, OpenReply, Queue, Refusal,
-    RunRequest, leave,
+    self, Caller, Continued, DetachedWays, FoundRun, Going, GuardedCommand, Note, OpenReply, Queue,
+    QueueRules, Refusal, RunRequest, leave,
 };
 use crate::world::wait::{Signals, now};
 use loop_base::text::shell_word;
@@ -38,6 +38,13 @@ const VAIN_STARTS_MOST: u32 = 5;
 /// Whoever edits the queue's file wakes nobody, so it is looked at now and then.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
+/// Why no system begins, and until when.
+#[derive(Clone)]
+struct NothingBegins {
+    why: Refusal,
+    until: &'static str,
+}
+
 /// Why nothing more is begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PoolStop {
@@ -65,8 +72,12 @@ pub(crate) struct Pool<'a> {
     unreadable: Option<(Refusal, Instant)>,
     /// Every system begins from this branch, and is merged into it.
     branch: Option<String>,
-    /// Why no system begins, while the project is on another branch.
-    away: Option<Refusal>,
+    /// Why no system begins at the moment.
+    away: Option<NothingBegins>,
+    /// What said how systems are built, when somebody last looked at it.
+    rules: QueueRules,
+    /// That was changed, and nobody has accepted it.
+    away_for_rules: bool,
     /// Nobody else builds this queue meanwhile.
     held: PoolLock,
 }
@@ -80,6 +91,7 @@ impl<'a> Pool<'a> {
         let queue = Queue::open_to_change(caller, request.run.domain.as_deref(), &mut notes)?;
         let held = queue.lock(request.jobs)?;
         let branch = queue.branch();
+        let rules = queue.rules(caller, &request.run);
         let signals = Signals::listen().map_err(anyhow::Error::from)?;
         let RunRequest { max, budget, tokens, time, .. } = request.run;
         let caps = Caps {
@@ -103,6 +115,8 @@ impl<'a> Pool<'a> {
             unreadable: None,
             branch,
             away: None,
+            rules,
+            away_for_rules: false,
             held,
         };
         pool.remember_what_stopped()?;
@@ -199,7 +213,7 @@ impl<'a> Pool<'a> {
         if let Some(away) = self.away.clone()
             && let Some(job) = self.next_ready()?
         {
-            self.refused.insert(job.system.id, away);
+            self.refused.insert(job.system.id, away.why);
         }
         if let Some(refusal) = self.only_refusal() {
             return Err(refusal.into());
@@ -322,15 +336,21 @@ impl<'a> Pool<'a> {
     /// Begins or continues systems while there is room for them. Says whether any was.
     fn begin_what_can(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<bool> {
         let mut has_begun = false;
-        let was_told = self.away.take().is_some();
+        let told = self.away.take();
         while self.working() < self.request.jobs && self.unreadable.is_none() {
             if let Some(index) = self.to_continue()? {
                 self.resume(index, tell)?;
             } else if let Some(job) = self.next_ready()? {
-                self.away = self.on_another_branch();
+                self.away = match self.on_another_branch() {
+                    Some(away) => Some(away),
+                    None => self.by_other_rules()?,
+                };
                 if let Some(away) = &self.away {
-                    if !was_told {
-                        tell(PoolNews::Pool(format!("{}; no system begins until it is back", away.text)));
+                    if told.is_none_or(|it| it.why != away.why) {
+                        tell(PoolNews::Pool(format!(
+                            "{}; no system begins until {}",
+                            away.why.text, away.until
+                        )));
                     }
                     break;
                 }
@@ -345,7 +365,7 @@ impl<'a> Pool<'a> {
 
     /// Somebody works on another branch in the project. A system that began there would lack those that it needs, and
     /// would be merged there.
-    fn on_another_branch(&self) -> Option<Refusal> {
+    fn on_another_branch(&self) -> Option<NothingBegins> {
         let here = self.queue.branch();
         if here == self.branch {
             return None;
@@ -354,7 +374,24 @@ impl<'a> Pool<'a> {
         let text =
             format!("the project is on {}, and this pool builds on {}", name(&here), name(&self.branch));
         let next = self.branch.as_ref().map(|it| format!("git switch {}", shell_word(it)).into());
-        Some(Refusal { text, next, exit: 2 })
+        Some(NothingBegins { why: Refusal { text, next, exit: 2 }, until: "it is back" })
+    }
+
+    /// Somebody changed how systems are built while agents worked: it may have been one of them, in a call that has not
+    /// ended yet. What a person accepts is what later changes are compared with.
+    fn by_other_rules(&mut self) -> anyhow::Result<Option<NothingBegins>> {
+        let rules = self.queue.rules(self.caller, &self.request.run);
+        let was_held = self.away_for_rules;
+        let changed = rules.changed_since(&self.rules).filter(|_| !was_held && !self.followed.is_empty());
+        if let Some(text) = changed {
+            self.queue.hold_back(&text)?;
+        }
+        let held = self.queue.held_back();
+        self.away_for_rules = held.is_some();
+        if held.is_none() {
+            self.rules = rules;
+        }
+        Ok(held.map(|why| NothingBegins { why, until: "it is accepted" }))
     }
 
     /// How many systems are worked on. One that waits for a person takes nobody's place.

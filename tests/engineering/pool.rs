@@ -187,6 +187,75 @@ fn the_queue_may_be_edited_meanwhile() {
 }
 
 /// Somebody saves half a file: what is under way goes on, nothing is begun, and nothing of the edit is lost.
+/// An agent that takes the gates from later systems, while the pool could begin them before its call has ended.
+#[test]
+fn rules_that_are_changed_while_an_agent_works_hold_back_what_has_not_begun() {
+    let edits = [
+        (
+            "sed -i 's/^mode .*/mode = \"supervised\"/' ROOT/.loop/workflow.toml",
+            "the workflow file was changed",
+        ),
+        (
+            "sed -i 's/\"id\": *\"sys-003\"/\"autonomy\":{\"mode\":\"autonomous\"},&/' ROOT/domain-memory/shop/system-queue.json",
+            "the gates of sys-003 were changed",
+        ),
+        (
+            "echo '{\"autonomy\":{\"defaultMode\":\"autonomous\"}}' > ROOT/domain-memory/shop/config.json",
+            "config.json was changed",
+        ),
+    ];
+    for (edit, words) in edits {
+        let domain = three();
+        let root = domain.sandbox.project.display().to_string();
+        let go: Vec<_> = ["sys-001", "sys-002"].map(|it| domain.held(it)).into();
+        let edit = edit.replace("ROOT", &root);
+        let script = format!("[ $LOOP_PHASE$id = BUILDsys-001 ] && {edit}; honest");
+        let pool = domain.pool(2, &script, &[]);
+        domain.hear();
+        domain.hear();
+        // The second one ends, and its place is free, while the call that made the change goes on.
+        go[1].say();
+        domain.until_complete("sys-002");
+        go[0].say();
+        let done = pool.wait().exits(3).says(words).says("no system begins until it is accepted");
+        done.says("2 of 3 systems complete")
+            .says("nothing begins until a person has looked at it")
+            .says("loop queue accept");
+        assert_eq!(domain.built().len(), 2, "{edit}");
+        // Nor does anything begin by another command.
+        let sandbox = &domain.sandbox;
+        let agent = domain.agent("honest");
+        sandbox.run(&["run", "sys-003", "--agent-cmd", &agent]).exits(3).says("loop queue accept");
+        sandbox.run(&["init", "--next", "--agent-cmd", &agent]).exits(3).says("loop queue accept");
+        sandbox.run(&["queue"]).exits(0).says("nothing begins until a person has looked at it");
+        sandbox.run(&["queue", "accept"]).exits(0).says(words);
+        sandbox.run(&["queue", "accept"]).exits(0).says("nothing holds back the systems of shop");
+        let done = domain.pool(1, "honest", &[]).wait();
+        done.says("sys-003: begins");
+    }
+}
+
+/// What a person accepts while the pool works is what it goes on with, also when the call that saw the change ends later.
+#[test]
+fn rules_that_a_person_accepts_are_followed_by_the_pool_that_works() {
+    let domain = three();
+    let sandbox = &domain.sandbox;
+    let go: Vec<_> = ["sys-001", "sys-002"].map(|it| domain.held(it)).into();
+    let pool = domain.pool(2, "honest", &["--on-question", "wait"]);
+    domain.hear();
+    domain.hear();
+    sandbox.write("domain-memory/shop/config.json", "{\"autonomy\":{\"defaultMode\":\"autonomous\"}}");
+    go[1].say();
+    assert!(within(loop_harness::PATIENCE, || {
+        sandbox.run(&["queue", "list", "--json"]).out.contains("config.json was changed")
+    }));
+    sandbox.run(&["queue", "accept"]).exits(0).says("accepted: config.json was changed");
+    domain.until_complete("sys-003");
+    go[0].say();
+    pool.wait().exits(0).says("3 of 3 systems complete");
+    domain.assert_nothing_left();
+}
+
 #[test]
 fn a_queue_that_cannot_be_read_for_a_while_ends_no_pool() {
     let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 2, &[])]);

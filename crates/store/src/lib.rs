@@ -10,6 +10,7 @@ pub mod derived;
 mod error;
 mod file_modes;
 pub mod fold;
+mod held_back;
 mod holder;
 mod home;
 mod inbox;

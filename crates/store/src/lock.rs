@@ -139,7 +139,7 @@ impl Home {
     }
 }
 
-fn pool_file(home: &Path, project: &str, domain: &str) -> PathBuf {
+pub(super) fn pool_file(home: &Path, project: &str, domain: &str) -> PathBuf {
     let digest = Sha256::digest(format!("{project}\0{domain}"));
     let name: String = digest[..16].iter().map(|byte| format!("{byte:02x}")).collect();
     home.join("pools").join(format!("{name}.lock"))

@@ -60,6 +60,8 @@ enum QueueCommand {
     },
     /// Print the system that would be started next
     Next,
+    /// Accept what was changed while an agent worked, so that systems begin again
+    Accept,
     /// Revert a landed system on its branch
     Revert {
         /// Its id, as `loop queue` lists it
@@ -119,6 +121,7 @@ pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
         QueueCommand::List => list(context, &look(&mut told)?),
         QueueCommand::Show { id } => show(context, &look(&mut told)?, id),
         QueueCommand::Next => next(context, &look(&mut told)?),
+        QueueCommand::Accept => accept(context, &change(&mut told)?),
         QueueCommand::Revert { id } => revert(context, &change(&mut told)?, id),
         QueueCommand::Add { name, words } => {
             let queue = told.with(context, |notes| Queue::open_to_add(&context.caller, domain, notes))?;
@@ -148,6 +151,20 @@ pub(crate) fn run(context: &Context, flags: &QueueFlags) -> anyhow::Result<u8> {
             list(context, &queue)
         }
     }
+}
+
+fn accept(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
+    let accepted = queue.accept()?;
+    if context.json {
+        println!("{}", json!({ "domain": queue.domain(), "accepted": accepted }));
+        return Ok(0);
+    }
+    accepted.iter().for_each(|it| show_line(&format!("accepted: {}", sanitise(it))));
+    if accepted.is_empty() {
+        println!("nothing holds back the systems of {}", queue.domain());
+    }
+    println!("{}", hint::next("loop queue list"));
+    Ok(0)
 }
 
 fn revert(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
@@ -191,7 +208,9 @@ fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
     let jobs = queue.jobs()?;
     if context.json {
         let all: Vec<Value> = jobs.iter().map(|it| object(queue, it)).collect::<anyhow::Result<_>>()?;
-        println!("{}", crate::cli::json::pretty(&json!({ "domain": queue.domain(), "systems": all })));
+        let held_back = queue.held_back().map(|it| it.text);
+        let list = json!({ "domain": queue.domain(), "systems": all, "heldBack": held_back });
+        println!("{}", crate::cli::json::pretty(&list));
         return Ok(0);
     }
     if jobs.is_empty() {
@@ -214,6 +233,11 @@ fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
     let more = jobs.len().saturating_sub(SHOWN);
     if 0 < more {
         println!("and {more} more; loop queue list --json has them all");
+    }
+    if let Some(held_back) = queue.held_back() {
+        show_line(&sanitise(&held_back.text));
+        held_back.next.iter().for_each(|it| println!("{}", hint::next(it.first())));
+        return Ok(0);
     }
     let mut resting = None;
     for job in &jobs {

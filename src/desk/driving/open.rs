@@ -23,7 +23,7 @@ use crate::desk::request::{CarriedOutBy, RunRequest};
 use crate::desk::resolving::domain::DomainQueue;
 use crate::desk::resolving::input::RunInput;
 use crate::desk::resolving::wanted_run::{self, Before, WantedRun};
-use crate::desk::resolving::{choose_workflow, design_file};
+use crate::desk::resolving::{choose_workflow, design_file, queue_rules};
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
@@ -118,6 +118,10 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     if request.by == CarriedOutBy::Us {
         let before = || Some(load(&home, caller.runs_of_project(&home).ok()?.first()?).ok()?.0);
         refuse_without_agent(&caller.environment.agents, &wanted.workflow, before)?;
+    }
+    if let Some(held_back) = wanted.input.job.as_ref().and_then(|it| queue_rules::held_back(&home, &it.queue))
+    {
+        return Err(held_back.into());
     }
     prepare(&caller.environment.agents, &mut wanted.workflow, request, &wanted.project, &wanted.input)?;
     refuse_unstartable(&wanted.workflow, &BTreeMap::new(), &wanted.project)?;

@@ -2,18 +2,17 @@
 //! own copy, so nothing in it changes; but the next run would follow the files, and the edit is in no tree
 //! that is judged. So it becomes a warning of the run, which its gates, its end and its record show. A run in a
 //! worktree is compared with the files of the project, which the next run reads, and with those on its branch. Which
-//! gates the systems of a queue have is watched in the same way.
+//! gates the systems of a queue have is watched in the same way, and its other systems are held back.
 
 use super::reload::{differences, listed, written};
 use crate::desk::caller::CallerEnvironment;
-use loop_base::files;
+use crate::desk::resolving::queue_rules::SystemGates;
+use crate::world::wait::now;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, News};
 use loop_store::Home;
 use loop_store::mirror::domain_memory::queue_file;
 use loop_store::run::Run;
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -24,6 +23,8 @@ pub(super) struct WorkflowEdits {
     place: PathBuf,
     /// What there was when the call began.
     before: Option<WatchedFiles>,
+    /// When that was looked at.
+    began: Timestamp,
 }
 
 /// What says how later runs work.
@@ -31,8 +32,7 @@ pub(super) struct WorkflowEdits {
 struct WatchedFiles {
     /// The files of the project, then those of a worktree, where the run has one.
     places: Vec<Found>,
-    /// System → what the queue's file says about its gates.
-    autonomy: BTreeMap<String, String>,
+    gates: SystemGates,
 }
 
 /// How the files differ from the copy of the run.
@@ -44,7 +44,13 @@ enum Found {
 
 impl WorkflowEdits {
     pub(super) fn watch(environment: CallerEnvironment, home: &Rc<Home>, place: &Path) -> WorkflowEdits {
-        WorkflowEdits { environment, home: Rc::clone(home), place: place.to_owned(), before: None }
+        WorkflowEdits {
+            environment,
+            home: Rc::clone(home),
+            place: place.to_owned(),
+            before: None,
+            began: Timestamp(0),
+        }
     }
 
     /// Looks when a call begins and when it has ended, and says what was changed in between. A call that
@@ -57,14 +63,26 @@ impl WorkflowEdits {
             let is_known = before.is_some() || run.state.opening.worktree.is_none();
             let text = now.edited_since(before.as_ref());
             let text = text.filter(|_| is_known);
+            text.iter().for_each(|it| self.hold_back(run, it));
             seen = Some(now);
             noticed = text.filter(|it| !run.state.warnings.contains(it)).map(News::Noted);
         }
         if has(|it| matches!(it, Event::Began(Effect::Work(_)))) {
             // The end of a call and the intent of the next are mostly one commit.
             self.before = Some(seen.unwrap_or_else(|| self.look(run)));
+            self.began = now();
         }
         noticed
+    }
+
+    /// The other systems of the queue would follow the files, so none begins until a person has looked.
+    fn hold_back(&self, run: &Run, why: &str) {
+        let beginning = &run.state.opening.beginning;
+        if let (Some(plan), Some(domain)) = (&run.state.opening.worktree, &beginning.domain)
+            && let Err(error) = self.home.hold_back(&plan.root, domain, why, self.began)
+        {
+            tracing::error!(%error, "the queue could not be held back");
+        }
     }
 
     fn look(&self, run: &Run) -> WatchedFiles {
@@ -74,7 +92,7 @@ impl WorkflowEdits {
         let places = root.into_iter().chain(branch).map(|it| self.look_at(run, it)).collect();
         let domain = run.state.opening.beginning.domain.as_deref();
         let queue = root.zip(domain).map(|(root, domain)| queue_file(root, domain));
-        WatchedFiles { places, autonomy: queue.map(|it| autonomy(&it)).unwrap_or_default() }
+        WatchedFiles { places, gates: queue.map_or_else(SystemGates::none, |it| SystemGates::read(&it)) }
     }
 
     fn look_at(&self, run: &Run, place: &Path) -> Found {
@@ -84,15 +102,6 @@ impl WorkflowEdits {
             Err(error) => Found::Unusable(format!("{error:#}")),
         }
     }
-}
-
-/// Returns what a queue's file says about the gates of each system. One that cannot be read says nothing.
-fn autonomy(queue: &Path) -> BTreeMap<String, String> {
-    let text = files::text(queue).unwrap_or_default();
-    let file: Value = serde_json::from_str(&text).unwrap_or_default();
-    let systems = file["systems"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let said = systems.iter().filter(|it| !it["autonomy"].is_null());
-    said.map(|it| (it["id"].as_str().unwrap_or_default().to_owned(), it["autonomy"].to_string())).collect()
 }
 
 impl WatchedFiles {
@@ -108,13 +117,8 @@ impl WatchedFiles {
     }
 
     fn gates_changed_since(&self, before: &WatchedFiles) -> Option<String> {
-        let all = before.autonomy.keys().chain(self.autonomy.keys());
-        let is_changed = |it: &&String| before.autonomy.get(*it) != self.autonomy.get(*it);
-        let changed: BTreeSet<&str> = all.filter(is_changed).map(String::as_str).collect();
-        let named = changed.into_iter().collect::<Vec<_>>().join(", ");
-        let words =
-            "were changed in system-queue.json while an agent worked; their next runs would follow it";
-        (!named.is_empty()).then(|| format!("the gates of {named} {words}"))
+        let changed = self.gates.changed_since(&before.gates)?;
+        Some(format!("{changed} while an agent worked; their next runs would follow it"))
     }
 }
 

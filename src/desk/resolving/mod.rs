@@ -9,5 +9,6 @@ pub(super) mod input;
 pub(super) mod job;
 pub(super) mod planning;
 mod planning_ledger;
+pub(super) mod queue_rules;
 mod split_words;
 pub(super) mod wanted_run;

@@ -86,6 +86,7 @@ const FLAGS: [(&str, &[&str]); 33] = [
     ("queue set", &["<ID>"]),
     ("queue import", &["<FILE>"]),
     ("queue next", &["--domain"]),
+    ("queue accept", &["--domain"]),
     ("queue revert", &["<ID>"]),
     ("design", &["<TEXT>", "--type"]),
     ("ship", &["--dry-run", "--no-pr", "--type"]),
