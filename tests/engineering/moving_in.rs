@@ -265,3 +265,39 @@ fn a_prerequisite_that_is_skipped_skips_its_skill() {
         "{journey}"
     );
 }
+
+/// What was logged of the work before is at the beginning of the new file, and counts on.
+#[test]
+fn or39_the_logs_of_another_controller_begin_the_new_file() {
+    let spec = json!({
+        "skill": "spec", "reason": "for the first system", "startedAt": "2024-01-16T10:05:00Z",
+        "completedAt": "2024-01-16T10:06:00Z", "durationMs": 60000, "status": "complete",
+        "deliverables": ["FEATURESPEC.md"], "referencesRead": [], "children": []
+    });
+    let portal = json!({
+        "skill": "entry-portal", "reason": "a new domain", "startedAt": "2024-01-16T10:00:00Z",
+        "completedAt": "2024-01-16T10:10:00Z", "durationMs": 600000, "status": "complete",
+        "deliverables": ["dream-state.md"], "referencesRead": ["clarifying-questions.md"], "children": [spec]
+    });
+    let timed = json!({ "skill": "implement", "timestamp": "2024-01-17T10:20:00Z", "durationMs": 1800000 });
+    let state = changed(|it| {
+        it["skillsUsage"] = json!({ "entry-portal": 1, "implement": 2, "scaffold": 0 });
+        it["skillsLog"] = json!([portal, { "skill": "lost", "startedAt": "..." }]);
+        it["metrics"] = json!({ "skillsInvoked": 3, "skillHistory": [timed] });
+    });
+    let project = begun(&state);
+    let agent = project.agent("honest");
+    let init = project.sandbox.run(&["init", "sys-002", "--agent-cmd", &agent]).exits(0);
+    init.says("was started by another controller");
+    let begun = project.loop_state();
+    assert_eq!(begun["skillsLog"], json!([portal]));
+    assert_eq!(begun["metrics"], json!({ "skillsInvoked": 3, "skillHistory": [timed] }));
+    let points = begun["checkpoints"].as_array().expect("checkpoints").clone();
+    assert_eq!(points[0], serde_json::from_str::<Value>(STATE).expect("JSON")["checkpoints"][0]);
+    let warnings = project.status()["warnings"].to_string();
+    assert!(warnings.contains("only in the copy (entries left out: 1)"), "{warnings}");
+    project.sandbox.run(&["run", "-n", "1"]).exits(6);
+    let after = project.loop_state();
+    assert_eq!(after["skillsUsage"]["implement"], 3, "{after}");
+    assert_eq!(after["skillsLog"].as_array().map(Vec::len), Some(2));
+}

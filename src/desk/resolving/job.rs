@@ -11,7 +11,7 @@ use crate::world::wait::now;
 use loop_base::files;
 use loop_core::documents::system_queue::entry::Autonomy;
 use loop_core::documents::system_queue::{JobStatus, SystemEntry, entry};
-use loop_core::engine::{Beginning, Opening};
+use loop_core::engine::{Beginning, Opening, ToldWork};
 use loop_core::workflow::model::{InputKind, ModeName, Workflow};
 use loop_store::mirror::domain_memory::import::ImportedSystem;
 use loop_store::mirror::domain_memory::{self, FOLDER};
@@ -68,6 +68,7 @@ impl JobInput {
             failures_total: begun.failures_total,
             retries: begun.retries,
             gates: begun.required.clone(),
+            told: Some(Box::new(begun.told.clone())).filter(|it| **it != ToldWork::default()),
             ..*opening.beginning
         };
         Opening { beginning: Box::new(beginning), imported: true, ..opening }

@@ -62,7 +62,7 @@ const COMMANDS: [&str; 46] = [
 const LATER: [&str; 6] = ["watch", "serve", "mcp", "worker", "goal", "trial"];
 
 /// Words and flags of the other commands, as the contract names them.
-const FLAGS: [(&str, &[&str]); 33] = [
+const FLAGS: [(&str, &[&str]); 34] = [
     ("demo", &["[PRESET]"]),
     ("setup", &["[PRESET]", "--full"]),
     ("init", &["[INPUT]", "--next"]),

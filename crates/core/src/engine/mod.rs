@@ -38,6 +38,9 @@ pub use journal::task::opening::{
     Beginning, CodeHost, Opening, Session, SessionProcess, ToldFailure, Worktree,
 };
 pub use journal::task::requirement::{MetBy, Requirement};
+pub use journal::task::told_work::{
+    ToldCheckpoint, ToldCheckpointKind, ToldEnd, ToldSkill, ToldUse, ToldWork,
+};
 pub use judging::metrics::known_red;
 pub use judging::signature::signature;
 pub use state::parts::breaker::BreakerState;

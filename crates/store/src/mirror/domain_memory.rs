@@ -6,6 +6,7 @@ pub mod import;
 mod journey;
 mod skills;
 mod state_file;
+mod told_work;
 mod words;
 
 use super::replace;

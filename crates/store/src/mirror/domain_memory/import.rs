@@ -1,12 +1,13 @@
 //! Reads the `loop-state.json` that another controller left for a system, once: every field that is used is
 //! validated, and the first one that is wrong is named. Nothing is written.
 
+use super::told_work;
 use super::words::{BetweenStages, GATE_REJECTION, GateStatus, StageStatus};
 use crate::mirror::prp_session::import::Invalid;
 use crate::mirror::prp_session::import::fields::Fields;
 use loop_base::time::Timestamp;
 use loop_core::documents::system_queue::entry;
-use loop_core::engine::{Effect, Event, How, Item, Listing, Question, QuestionKind, ToldFailure};
+use loop_core::engine::{Effect, Event, How, Item, Listing, Question, QuestionKind, ToldFailure, ToldWork};
 use loop_core::workflow::model::{PhaseId, Workflow};
 use std::path::Path;
 
@@ -30,6 +31,8 @@ pub struct ImportedSystem {
     pub open: Vec<String>,
     /// Gates that somebody asked for.
     pub required: Vec<String>,
+    /// What was logged of the work.
+    pub told: ToldWork,
     /// What is said when it is taken over.
     pub notes: Vec<String>,
     /// Where it continues.
@@ -64,6 +67,12 @@ pub fn read(
     let failures = file.section("failures")?.ok_or_else(|| file.wrong("failures", "is missing"))?;
     let history = history(&failures, workflow, now)?;
     let count = |name: &str| Ok::<_, Invalid>(failures.count(name, COUNT_MOST)?.unwrap_or(0) as u32);
+    let (told, left_out) = told_work::read(&file, now);
+    if 0 < left_out {
+        notes.push(format!(
+            "what does not fit the schema of its logs is only in the copy (entries left out: {left_out})"
+        ));
+    }
     let is_open = history.iter().any(|it| it.resolution.is_none()) || BetweenStages::named(&state).is_some();
     Ok(Some(ImportedSystem {
         branch: file.text("branch")?,
@@ -75,6 +84,7 @@ pub fn read(
         failures: history,
         done,
         open,
+        told,
         required: gates(&file, workflow, stage, &mut notes)?,
         notes,
         stage,

@@ -1,20 +1,22 @@
 //! The parts of the state file that tell of skills and of what was reached, from the run's history.
 
+use super::told_work;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Milestone, SkillCall, SkillEnd, SkillHistory};
+use loop_core::engine::{Milestone, SkillCall, SkillEnd, SkillHistory, ToldWork};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Returns how often each skill was completed.
-pub(super) fn usage(skills: &SkillHistory) -> BTreeMap<&str, u32> {
-    let mut usage: BTreeMap<&str, u32> = BTreeMap::new();
+/// Returns how often each skill was completed, by another controller and here.
+pub(super) fn usage<'a>(told: Option<&'a ToldWork>, skills: &'a SkillHistory) -> BTreeMap<&'a str, u32> {
+    let before = told.into_iter().flat_map(|it| &it.used);
+    let mut usage: BTreeMap<&str, u32> = before.map(|(skill, count)| (skill.as_str(), *count)).collect();
     for (call, _) in completed(skills) {
         *usage.entry(&call.skill).or_default() += 1;
     }
     usage
 }
 
-pub(super) fn log(skills: &SkillHistory) -> Vec<Value> {
+pub(super) fn log(told: Option<&ToldWork>, skills: &SkillHistory) -> Vec<Value> {
     let entry = |it: &SkillCall| {
         let mut value = json!({
             "skill": it.skill,
@@ -31,20 +33,22 @@ pub(super) fn log(skills: &SkillHistory) -> Vec<Value> {
         }
         value
     };
-    skills.calls.iter().map(entry).collect()
+    let before = told.into_iter().flat_map(|it| &it.skills).map(told_work::skill_entry);
+    before.chain(skills.calls.iter().map(entry)).collect()
 }
 
 /// Returns what velocity is read from: every skill that was completed.
-pub(super) fn velocity(skills: &SkillHistory) -> Vec<Value> {
+pub(super) fn velocity(told: Option<&ToldWork>, skills: &SkillHistory) -> Vec<Value> {
     let entry = |(call, at): (&SkillCall, Timestamp)| {
         let ms = at.since(call.started_at);
         json!({ "skill": call.skill, "timestamp": at.to_string(), "durationMs": ms })
     };
-    completed(skills).map(entry).collect()
+    let before = told.into_iter().flat_map(|it| &it.timed).map(told_work::use_entry);
+    before.chain(completed(skills).map(entry)).collect()
 }
 
 /// Returns what was approved, entered and committed, in order.
-pub(super) fn checkpoints(skills: &SkillHistory) -> Vec<Value> {
+pub(super) fn checkpoints(told: Option<&ToldWork>, skills: &SkillHistory) -> Vec<Value> {
     let entry = |(at, what): &(Timestamp, Milestone)| {
         let (kind, message) = match what {
             Milestone::Approved { gate, by } => ("approval", format!("{gate} approved by {by}")),
@@ -57,7 +61,8 @@ pub(super) fn checkpoints(skills: &SkillHistory) -> Vec<Value> {
         }
         entry
     };
-    skills.milestones.iter().map(entry).collect()
+    let before = told.into_iter().flat_map(|it| &it.checkpoints).map(told_work::checkpoint_entry);
+    before.chain(skills.milestones.iter().map(entry)).collect()
 }
 
 fn completed(skills: &SkillHistory) -> impl Iterator<Item = (&SkillCall, Timestamp)> {

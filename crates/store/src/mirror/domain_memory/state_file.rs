@@ -17,6 +17,7 @@ const FAILURES_MOST: usize = 1000;
 pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> String {
     let (state, log) = (&history.state, &history.skills);
     let beginning = &state.opening.beginning;
+    let told = beginning.told.as_deref();
     let worktree = state.opening.worktree.as_deref();
     let place = worktree.map(|it| it.place.as_str()).unwrap_or_default();
     let inside = place.strip_prefix(project).map(|it| it.trim_start_matches('/')).unwrap_or(place);
@@ -40,12 +41,12 @@ pub(super) fn text(workflow: &Workflow, history: &History, project: &str) -> Str
             "history": failures(workflow, state),
         },
         "gates": gates_json(workflow, state, log),
-        "checkpoints": skills::checkpoints(log),
-        "skillsUsage": skills::usage(log),
-        "skillsLog": skills::log(log),
+        "checkpoints": skills::checkpoints(told, log),
+        "skillsUsage": skills::usage(told, log),
+        "skillsLog": skills::log(told, log),
         "metrics": {
-            "skillsInvoked": skills::usage(log).values().sum::<u32>(),
-            "skillHistory": skills::velocity(log),
+            "skillsInvoked": skills::usage(told, log).values().sum::<u32>(),
+            "skillHistory": skills::velocity(told, log),
         },
         "skillExecution": execution(workflow, state, log),
         "prerequisites": prerequisites(workflow, state),

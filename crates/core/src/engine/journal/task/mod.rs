@@ -3,3 +3,4 @@
 pub(in crate::engine) mod item;
 pub(in crate::engine) mod opening;
 pub(in crate::engine) mod requirement;
+pub(in crate::engine) mod told_work;

@@ -2,6 +2,7 @@
 //! only ever grows.
 
 use super::requirement::Requirement;
+use super::told_work::ToldWork;
 use crate::workflow::model::PhaseId;
 use loop_base::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,9 @@ pub struct Beginning {
     pub failures_total: u32,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,
+    /// What it logged of its work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<Box<ToldWork>>,
     /// Gates that somebody required there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<String>,

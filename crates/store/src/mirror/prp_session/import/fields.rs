@@ -142,6 +142,11 @@ impl Fields {
         Ok(known.collect())
     }
 
+    /// The names of its fields.
+    pub(in crate::mirror) fn names(&self) -> impl Iterator<Item = &str> {
+        self.object.keys().map(String::as_str)
+    }
+
     pub(in crate::mirror) fn is_true(&self, field: &str) -> bool {
         self.get(field) == Some(&Json::Bool(true))
     }
