@@ -81,7 +81,9 @@ pub(crate) fn held_back(home: &Home, queue: &DomainQueue) -> Option<Refusal> {
     let reasons = home.held_back(&queue.project, &queue.domain);
     let text = format!("nothing begins until a person has looked at it: {}", reasons.join("; "));
     let is_only = domains(Path::new(&queue.project)).len() < 2;
-    let named = if is_only { String::new() } else { format!(" --domain {}", queue.domain) };
-    let next = Some(format!("loop queue accept{named}").into());
-    (!reasons.is_empty()).then_some(Refusal { text, next, exit: 3 })
+    let next = match is_only {
+        true => "loop queue accept".to_owned(),
+        false => format!("loop queue accept --domain {}", queue.domain),
+    };
+    (!reasons.is_empty()).then(|| Refusal { text, next: Some(next.into()), exit: 3 })
 }
