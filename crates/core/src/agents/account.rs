@@ -3,6 +3,7 @@
 //! by a few digits of its hash.
 
 use crate::agent_table::{AgentRow, COMMAND, Folder};
+use loop_base::programs::{INTERPRETERS, SHELLS};
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
@@ -35,7 +36,8 @@ pub fn account(row: &AgentRow, variable: Variable<'_>) -> String {
 /// the project, and a program that runs others by its whole line.
 pub fn account_of_program(args: &[String], project: &str) -> String {
     let Some(program) = args.first() else { return COMMAND.name.to_owned() };
-    let runs_others = RUN_OTHERS.contains(&last_part(program));
+    let word = last_part(program);
+    let runs_others = [&SHELLS[..], &INTERPRETERS, &STARTERS].iter().any(|it| it.contains(&word));
     let script = args[1..].iter().find(|it| !it.starts_with('-') && !it.contains(char::is_whitespace));
     let shown = if runs_others { script.unwrap_or(program) } else { program };
     let name: String = last_part(shown).chars().filter(|it| is_plain(*it)).take(NAME_MOST).collect();
@@ -53,11 +55,8 @@ pub fn account_of_program(args: &[String], project: &str) -> String {
     format!("{}-{name}-{}", COMMAND.name, digits(&digest.finalize()))
 }
 
-/// Programs of which the first word says nothing: shells, interpreters, and what starts others.
-const RUN_OTHERS: [&str; 20] = [
-    "sh", "bash", "dash", "zsh", "fish", "env", "nice", "nohup", "timeout", "python", "python3", "node",
-    "deno", "bun", "ruby", "perl", "java", "npx", "uvx", "uv",
-];
+/// Programs that start others, as shells and interpreters do.
+const STARTERS: [&str; 8] = ["env", "nice", "nohup", "timeout", "java", "npx", "uvx", "uv"];
 
 /// A name is for people, and has to fit on a line beside a time and a reason.
 const NAME_MOST: usize = 40;

@@ -5,6 +5,7 @@
 //! neither, and one that says its questions in JSON has ended its line.
 
 use super::proc_stat::{Stat, descendants};
+use loop_base::programs::SHELLS;
 use rustix::process::getpid;
 use std::fs;
 use std::path::Path;
@@ -86,8 +87,6 @@ fn at_terminal() -> Option<String> {
     let is_kept_shell = |it: &Stat| it.session == it.pid && SHELLS.contains(&it.name.as_str());
     below.into_iter().find(|it| reads_terminal(it.pid) && !is_kept_shell(it)).map(|it| it.name.clone())
 }
-
-const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "ash"];
 
 /// The kernel tells in which call a process sleeps, and with which arguments.
 fn reads_terminal(pid: i32) -> bool {

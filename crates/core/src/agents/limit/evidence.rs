@@ -1,8 +1,7 @@
 //! Texts about a limit whose words nobody has listed. A proof is needed: that something is used up, a status, or
 //! the name of an exception; and beside it another proof, an advice ("please try again in 5s", "upgrade your
 //! plan") or at least a hint (who serves models, "your", "Error:", "until tomorrow"). A sentence about somebody's
-//! code has one of them, not both, and where it has both it names something of a program, or begins as people
-//! and agents begin who tell of their work.
+//! code has one of them, not both; `talk.rs` knows those that have both.
 
 use super::talk;
 use regex_lite::Regex;

@@ -5,6 +5,7 @@
 
 use crate::proof::protecting::class::{Mixed, mixed_path};
 use crate::proof::trees::{Contents, Side};
+use loop_base::programs::{INTERPRETERS, SHELLS};
 use std::collections::{BTreeSet, VecDeque};
 
 /// Files whose commands are searched for scripts; a monorepo has one of each in every package.
@@ -15,10 +16,6 @@ const SCRIPTS_LIMIT: usize = 300;
 
 /// A script is a text that a person wrote.
 const SCRIPT_LENGTH_LIMIT: usize = 256 << 10;
-
-const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh"];
-const INTERPRETERS: &[&str] =
-    &["python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "tsx", "ts-node", "lua"];
 
 /// Options whose value is a file that decides what runs or is loaded before it, and what a Makefile reads.
 const OPTIONS: &[&str] = &[
