@@ -180,6 +180,9 @@ fn git_step(error: &anyhow::Error) -> Option<NextStep> {
             "find . -type p lists pipes, which git waits for where one is called .gitignore, .gitattributes or lies in .git; \
              remove those, then loop run",
         )),
+        error if error.is_bad_configuration() => {
+            Some(NextStep::by_hand("repair the line of the file that git names, or remove it, then loop run"))
+        }
         GitError::NotInstalled
         | GitError::Failed { .. }
         | GitError::TooMuchOutput { .. }

@@ -321,3 +321,19 @@ fn g17_whoever_wants_the_call_to_end_gets_that_also_while_a_stranger_keeps_the_h
     scene.act(&["log"]).exits(0);
     scene.assert_nothing_runs();
 }
+
+#[test]
+fn g07_a_configuration_that_git_cannot_read_is_named_with_what_helps() {
+    let scene = Scene::new(User::Self_);
+    scene.workflow(BUILD);
+    let agent = scene.plays(&format!(
+        "{BUILT}\ncp \"$HOME/.gitconfig\" \"$OUT/kept\"; echo '[broken' > \"$HOME/.gitconfig\""
+    ));
+    let done = scene.act(&["run", "a bridge", "--agent-cmd", &agent]).exits(1);
+    assert!(done.err.contains("bad config line 1 in file"), "{done:?}");
+    let step = "help: repair the line of the file that git names, or remove it, then loop run";
+    assert_eq!(done.err.lines().last(), Some(step), "{done:?}");
+    scene.script("cp \"$OUT/kept\" \"$HOME/.gitconfig\"").exits(0);
+    scene.act(&["run"]).exits(3);
+    scene.gate_is_open("the configuration was broken");
+}

@@ -10,6 +10,11 @@ use loop_core::engine::{Event, News};
 use loop_store::run::Run;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
+
+/// A listing takes milliseconds, unless a pipe stands in the place of a file.
+const LISTING_MOST: Duration = Duration::from_secs(10);
+const OUTPUT_MOST: usize = 4 << 20;
 
 /// Settings that a warning names.
 const NAMED_MOST: usize = 5;
@@ -29,7 +34,7 @@ pub(super) fn follow(run: &Run, place: &Path, facts: &[(Timestamp, Event)]) -> O
     }
     let place = run.state.place.as_deref().map_or(place, Path::new);
     // Where git cannot be asked, it starts nothing for anybody.
-    let programs = Git::reopen(place).and_then(|it| it.programs()).ok()?;
+    let programs = Git::reopen(place).and_then(|it| it.limited(LISTING_MOST, OUTPUT_MOST).programs()).ok()?;
     let text = words(programs.iter().filter(|it| !known.contains(&it.digest)))?;
     if run.state.warnings.contains(&text) { None } else { Some(News::Noted(text)) }
 }

@@ -44,6 +44,11 @@ impl GitError {
         matches!(self, GitError::Failed { stderr, .. } if stderr.contains("cannot lock ref 'refs/loop/"))
     }
 
+    /// Whether git cannot read a configuration, which may be the person's own.
+    pub(crate) fn is_bad_configuration(&self) -> bool {
+        matches!(self, GitError::Failed { stderr, .. } if stderr.contains("bad config"))
+    }
+
     /// Whether git lacks an object that a run stands on: somebody removed its refs and cleaned up.
     pub(crate) fn is_missing_object(&self) -> bool {
         const WORDS: [&str; 6] = [
