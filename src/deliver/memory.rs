@@ -4,15 +4,17 @@
 use crate::clock::now;
 use crate::deliver::completion::{CompletionBox, boxes};
 use crate::tree::git::Git;
-use crate::tree::git_text::listed_paths;
+use crate::tree::git_text::{bytes_to_path, listed_paths};
 use loop_base::files;
 use loop_core::engine::Status;
 use loop_core::workflow::model::MirrorFormat;
 use loop_store::mirror::domain_memory::{FOLDER, STATE, queue_file, system_folder};
 use loop_store::run::Run;
 use loop_store::{Home, Job, QueueKey};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Documents of one system that are collected; a stage writes a handful.
 const FILES_MOST: usize = 200;
@@ -32,7 +34,8 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
     if place.exists() && place != root {
         collect(run, root, place, &folder)?;
     }
-    write_interfaces(run, root, &folder)?;
+    let changed = changed_files(run, root);
+    write_interfaces(run, root, &folder, &changed)?;
     let file = queue_file(root, domain);
     let queue = QueueKey { project: &plan.root, domain, file: &file };
     // This system is not complete yet, so those that wait for nothing else count as ready.
@@ -43,18 +46,25 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
     }
     let next = ready.into_iter().min_by_key(|it| it.system.priority);
     let next = next.map(|it| format!("loop run {}", it.system.id));
-    write_handoff(run, root, domain, "complete", Some(next.as_deref().unwrap_or("loop queue")))?;
+    let continues = next.as_deref().unwrap_or("loop queue");
+    write_handoff(run, root, domain, "complete", Some(continues), &changed)?;
     Ok(next)
 }
 
 /// Copies what is not committed below the folder of the system, and takes it out of the worktree. What git ignores is
 /// collected, too: it is in no commit, and would go with the worktree.
 fn collect(run: &Run, root: &Path, place: &Path, folder: &str) -> anyhow::Result<()> {
-    let git = Git::open(place)?.trusting(run.state.opening.git_programs());
-    let found = git.run(["ls-files", "-z", "--others", "--modified", "--", folder])?;
+    let git = Git::reopen(place)?.trusting(run.state.opening.git_programs());
+    let listing = git.run(["ls-files", "-z", "-t", "--others", "--modified", "--", folder])?;
     // The state file is ours, and not what somebody made of it there.
     let is_ours = |it: &Path| it.file_name().is_some_and(|it| it.to_string_lossy().starts_with(STATE));
-    for path in listed_paths(&found).filter(|it| !is_ours(it)).take(FILES_MOST) {
+    let mut committed: BTreeSet<PathBuf> = BTreeSet::new();
+    for entry in listing.split(|it| *it == 0).take(FILES_MOST) {
+        let Some((tag, path)) = entry.split_at_checked(2) else { continue };
+        let path = bytes_to_path(path);
+        if is_ours(&path) {
+            continue;
+        }
         let from = place.join(&path);
         let Ok(bytes) = files::read(&from, FILE_MOST) else { continue };
         let to = root.join(&path);
@@ -62,13 +72,16 @@ fn collect(run: &Run, root: &Path, place: &Path, folder: &str) -> anyhow::Result
             std::fs::create_dir_all(above)?;
         }
         files::replace_bytes(&to, &bytes)?;
-        let tracked = git.run(["ls-files", "-z", "--", &path.to_string_lossy()])?;
-        if tracked.is_empty() {
+        if tag == b"? " {
             std::fs::remove_file(&from)?;
         } else {
             // An earlier round committed it. What was written since is in the project now.
-            git.run(["checkout", "--quiet", "HEAD", "--", &path.to_string_lossy()])?;
+            committed.insert(path);
         }
+    }
+    if !committed.is_empty() {
+        let head = ["checkout", "--quiet", "HEAD", "--"].map(OsString::from);
+        git.run(head.into_iter().chain(committed.into_iter().map(PathBuf::into_os_string)))?;
     }
     Ok(())
 }
@@ -88,14 +101,13 @@ fn changed_files(run: &Run, root: &Path) -> Vec<String> {
     let base = run.state.baseline.as_ref().map_or("", |it| it.facts.tree.as_str());
     let (from, to) = (base, run.state.seen.tree.as_str());
     let asked = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to, "--"];
-    let found = Git::open(root).and_then(|git| git.run(asked));
+    let found = Git::reopen(root).and_then(|git| git.run(asked));
     let paths = |bytes: Vec<u8>| listed_paths(&bytes).map(|it| it.to_string_lossy().into_owned()).collect();
     // A tree that git does not have any more leaves what the state knows.
     found.map_or_else(|_| run.state.seen.files.clone(), paths)
 }
 
-fn write_interfaces(run: &Run, root: &Path, folder: &str) -> anyhow::Result<()> {
-    let all = changed_files(run, root);
+fn write_interfaces(run: &Run, root: &Path, folder: &str, all: &[String]) -> anyhow::Result<()> {
     let changed: Vec<&String> = all.iter().filter(|it| is_interface(it)).collect();
     if changed.is_empty() {
         return Ok(());
@@ -117,12 +129,20 @@ pub(crate) fn hand_over(run: &Run) {
     let is_over = matches!(status, Status::Halted | Status::Paused | Status::Stopped | Status::Capped);
     if is_over && !run.workflow.mirror.off {
         // The journal has all of it; a folder that cannot be written harms nobody.
-        let _harmless = write_handoff(run, Path::new(&plan.root), domain, status.word(), None);
+        let root = Path::new(&plan.root);
+        let _harmless = write_handoff(run, root, domain, status.word(), None, &changed_files(run, root));
     }
 }
 
 /// Writes what the next session has to know, from what was measured and said.
-fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str, next: Option<&str>) -> anyhow::Result<()> {
+fn write_handoff(
+    run: &Run,
+    root: &Path,
+    domain: &str,
+    how: &str,
+    next: Option<&str>,
+    files: &[String],
+) -> anyhow::Result<()> {
     let (state, workflow) = (&run.state, &run.workflow);
     let id = &state.opening.input;
     let name = state.opening.beginning.title.as_deref().unwrap_or(id);
@@ -151,10 +171,9 @@ fn write_handoff(run: &Run, root: &Path, domain: &str, how: &str, next: Option<&
         }),
     );
     let is_ours = |it: &&String| it.starts_with(FOLDER);
-    let files = changed_files(run, root);
     section(&mut text, "Files to review", files.iter().filter(|it| !is_ours(it)).take(50).cloned());
     section(&mut text, "Documents", files.iter().filter(is_ours).take(50).cloned());
-    section(&mut text, "Decisions", decisions(run, &files));
+    section(&mut text, "Decisions", decisions(run, files));
     section(
         &mut text,
         "Failures and how they were resolved",

@@ -9,7 +9,7 @@ use crate::tree::git::{Git, GitError};
 use crate::tree::git_text::listed_paths;
 use crate::tree::path_patterns::Ours;
 use crate::tree::tree_status::shown;
-use crate::tree::worktree;
+use crate::tree::worktree::{self, WorktreeEntry};
 use loop_base::text::shell_word;
 use loop_core::engine::Merge;
 use loop_store::{Home, StoreError, TreeLock};
@@ -39,10 +39,11 @@ pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> any
     if let Some(known) = stands(git, merge)? {
         return Ok(known);
     }
-    if let Some(place) = rebased_in(git, &merge.into)? {
+    let trees = worktree::entries(git)?;
+    if let Some(place) = rebased_in(git, &trees, &merge.into) {
         return Ok(Moved::InTheWay(rebasing(&place, &merge.into)));
     }
-    let Some(place) = checked_out(git, &merge.into)? else {
+    let Some(place) = checked_out(&trees, &merge.into) else {
         let name = format!("refs/heads/{}", merge.into);
         let moved = git.durable().run(["update-ref", "-m", "loop: merge", &name, &merge.commit, &merge.from]);
         return match (moved, stands(git, merge)?) {
@@ -57,7 +58,7 @@ pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> any
         Err(StoreError::Held { .. }) => return Ok(Moved::InTheWay(held(&place, &merge.into))),
         Err(error) => return Err(error.into()),
     };
-    let there = git.open_other(&place)?;
+    let there = git.reopen_other(&place)?.without_drivers()?;
     if let Some(why) = local_changes(&there, ours, &merge.into)? {
         return Ok(Moved::InTheWay(why));
     }
@@ -95,12 +96,15 @@ pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> any
 
 /// Says what is in the way of moving a branch, where that can be seen beforehand.
 pub(crate) fn obstacle(git: &Git, home: &Home, ours: &Ours, branch: &str) -> anyhow::Result<Option<String>> {
-    if let Some(place) = rebased_in(git, branch)? {
+    let trees = worktree::entries(git)?;
+    if let Some(place) = rebased_in(git, &trees, branch) {
         return Ok(Some(rebasing(&place, branch)));
     }
-    let Some(place) = checked_out(git, branch)? else { return Ok(None) };
+    let Some(place) = checked_out(&trees, branch) else { return Ok(None) };
     match TreeLock::take(home.path(), &place) {
-        Ok(_) => local_changes(&git.open_other(&place)?, ours, branch).map_err(Into::into),
+        Ok(_) => {
+            local_changes(&git.reopen_other(&place)?.without_drivers()?, ours, branch).map_err(Into::into)
+        }
         Err(StoreError::Held { .. }) => Ok(Some(held(&place, branch))),
         Err(error) => Err(error.into()),
     }
@@ -163,18 +167,18 @@ fn stands(git: &Git, merge: &Merge) -> Result<Option<Moved>, GitError> {
 }
 
 /// Returns the working tree that has a branch checked out.
-pub(crate) fn checked_out(git: &Git, branch: &str) -> Result<Option<PathBuf>, GitError> {
+fn checked_out(trees: &[WorktreeEntry], branch: &str) -> Option<PathBuf> {
     let name = format!("refs/heads/{branch}");
-    Ok(worktree::entries(git)?.into_iter().find(|it| it.branch.as_ref() == Some(&name)).map(|it| it.path))
+    trees.iter().find(|it| it.branch.as_ref() == Some(&name)).map(|it| it.path.clone())
 }
 
 /// Returns the working tree in which somebody rebases a branch. It has no branch checked out until the end, and
 /// then git moves the branch only if it is where it was.
-fn rebased_in(git: &Git, branch: &str) -> Result<Option<PathBuf>, GitError> {
+fn rebased_in(git: &Git, trees: &[WorktreeEntry], branch: &str) -> Option<PathBuf> {
     let name = format!("refs/heads/{branch}");
-    for entry in worktree::entries(git)?.into_iter().filter(|it| it.branch.is_none()) {
+    for entry in trees.iter().filter(|it| it.branch.is_none()) {
         // A folder that somebody removed is still listed.
-        let Ok(there) = git.open_other(&entry.path) else { continue };
+        let Ok(there) = git.reopen_other(&entry.path) else { continue };
         let says = |file: &str| {
             let text = loop_base::files::text(&there.git_dir().join(file)).unwrap_or_default();
             text.lines().any(|it| it == name)
@@ -183,8 +187,8 @@ fn rebased_in(git: &Git, branch: &str) -> Result<Option<PathBuf>, GitError> {
             .into_iter()
             .any(says)
         {
-            return Ok(Some(entry.path));
+            return Some(entry.path.clone());
         }
     }
-    Ok(None)
+    None
 }

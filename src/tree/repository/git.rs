@@ -18,8 +18,8 @@ use super::git_error::plainly;
 pub(crate) use super::git_error::{GitError, STARTING_GIT};
 use super::git_text::bytes_to_path;
 use super::programs::{
-    LISTING, NamedProgram, TrustedPrograms, asks_drivers, named_programs, overrides, overrides_of_others,
-    silenced, submodules,
+    LISTING, NamedProgram, TrustedPrograms, asks_drivers, may_list_submodules, named_programs, overrides,
+    overrides_of_others, silenced, submodules,
 };
 use super::view_settings::ViewSettings;
 use loop_supervise::exchange::{ExchangeResult, converse};
@@ -42,6 +42,9 @@ const TIME_MOST: Duration = Duration::from_secs(120);
 /// A listing line is about 150 bytes, so this holds 400,000 changed files. It is also what a diff
 /// that is searched for facts may weigh; more than that is not a change anybody can review.
 const OUTPUT_MOST: usize = 64 << 20;
+
+/// An index of a million files; a larger one is left to git.
+const SCANNED_MOST: usize = 128 << 20;
 
 /// Each costs two starts of git. More than this many are a package manager's.
 const SUBMODULES_MOST: usize = 1_000;
@@ -122,8 +125,16 @@ impl Git {
 
     /// Opens a working tree that was opened before. Git is not asked where its files say enough.
     pub(crate) fn reopen(folder: &Path) -> Result<Git, GitError> {
-        let Some(found) = places(folder) else { return Git::open(folder) };
-        let mut git = Git::unopened(&found.top, Vec::new())?;
+        Git::reopen_with(folder, Vec::new())
+    }
+
+    /// Opens it with variables of the caller's for every command.
+    pub(crate) fn reopen_with(
+        folder: &Path,
+        environment: Vec<(&'static str, OsString)>,
+    ) -> Result<Git, GitError> {
+        let Some(found) = places(folder) else { return Git::open_with(folder, environment) };
+        let mut git = Git::unopened(&found.top, environment)?;
         git.lead_to(&found.git_dir, &found.common_dir);
         Ok(git)
     }
@@ -168,6 +179,12 @@ impl Git {
     pub(crate) fn open_other(&self, folder: &Path) -> Result<Git, GitError> {
         let own = self.environment.iter().filter(|(name, _)| !name.starts_with("GIT_"));
         Ok(Git { trusted: self.trusted.clone(), ..Git::open_with(folder, own.cloned().collect())? })
+    }
+
+    /// The same for one that was opened before.
+    pub(crate) fn reopen_other(&self, folder: &Path) -> Result<Git, GitError> {
+        let own = self.environment.iter().filter(|(name, _)| !name.starts_with("GIT_"));
+        Ok(Git { trusted: self.trusted.clone(), ..Git::reopen_with(folder, own.cloned().collect())? })
     }
 
     /// The top of the working tree.
@@ -311,7 +328,7 @@ impl Git {
     /// The drivers of this repository and of those in it that are not trusted. At most `left` others are looked into.
     fn untrusted_drivers(&self, left: &mut usize) -> Result<BTreeSet<OsString>, GitError> {
         let mut found = self.trusted.untrusted_drivers(&self.programs()?);
-        if *left == 0 {
+        if *left == 0 || !self.file_may(&self.git_dir.join("index"), may_list_submodules) {
             return Ok(found);
         }
         // Without an index there is no submodule either.
@@ -331,6 +348,28 @@ impl Git {
             found.extend(where_possible(inner.untrusted_drivers(left))?);
         }
         Ok(found)
+    }
+
+    /// Whether a file of the repository could say something that git then has to be asked about. One that is not there
+    /// says nothing; where it cannot be read, or variables lead git to another one, git is asked.
+    fn file_may(&self, file: &Path, says: fn(&[u8]) -> bool) -> bool {
+        let is_plain = |name: &str| matches!(name, "GIT_DIR" | "GIT_WORK_TREE") || !name.starts_with("GIT_");
+        if self.git_dir.as_os_str().is_empty() || !self.environment.iter().all(|(name, _)| is_plain(name)) {
+            return true;
+        }
+        match loop_base::files::read(file, SCANNED_MOST) {
+            Ok(text) => says(&text),
+            Err(error) => error.kind() != ErrorKind::NotFound,
+        }
+    }
+
+    /// Whether a remote of this repository promises objects that are not here.
+    pub(crate) fn may_be_partial(&self) -> bool {
+        fn says(text: &[u8]) -> bool {
+            let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+            text.contains("promisor") || text.contains("[include")
+        }
+        self.file_may(&self.common_dir.join("config"), says)
     }
 
     /// Runs git with an empty stdin and returns its stdout.

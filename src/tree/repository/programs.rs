@@ -248,6 +248,12 @@ pub(super) fn silenced(driver: &OsStr) -> Vec<(OsString, &'static str)> {
     endings.iter().map(|(ending, value)| (with(ending), *value)).collect()
 }
 
+/// Whether an index could list a submodule: the mode of one stands in it, or it is kept in two files.
+pub(super) fn may_list_submodules(index: &[u8]) -> bool {
+    let holds = |part: &[u8]| index.windows(part.len()).any(|it| it == part);
+    holds(&0o160_000_u32.to_be_bytes()) || holds(b"link")
+}
+
 /// Returns the paths of submodules, from a listing of the index with modes.
 pub(super) fn submodules(listing: &[u8]) -> impl Iterator<Item = &OsStr> {
     let links = listing.split(|it| *it == 0).filter(|it| it.starts_with(b"160000 "));

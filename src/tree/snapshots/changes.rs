@@ -98,6 +98,9 @@ pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, Git
     if commit.is_empty() || of.is_empty() {
         return Ok(false);
     }
+    if commit == of {
+        return Ok(true);
+    }
     match git.run(["merge-base", "--is-ancestor", commit, of]) {
         Ok(_) => Ok(true),
         Err(GitError::Failed { code: Some(1), .. }) => Ok(false),

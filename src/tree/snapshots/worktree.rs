@@ -306,7 +306,7 @@ pub(crate) fn remove(plan: &Worktree, git_programs: Option<&[String]>) -> Result
     if fs::symlink_metadata(&plan.place).is_err() {
         return Ok(None);
     }
-    let git = Git::open(Path::new(&plan.root))?.trusting(git_programs);
+    let git = Git::reopen(Path::new(&plan.root))?.trusting(git_programs);
     // Without force, git refuses a worktree with changes or with files that it does not know.
     match git.run(["worktree", "remove", "--", &plan.place]) {
         Ok(_) => Ok(None),

@@ -45,7 +45,7 @@ fn uncommitted(workflow: &Workflow, state: &State) -> Option<String> {
     let (domain, root) = completed(workflow, state)?;
     let folder = format!("{FOLDER}/{domain}");
     let asked = ["status", "--porcelain", "--untracked-files=normal", "--", folder.as_str()];
-    let found = Git::open(Path::new(root)).ok()?.run(asked).ok()?;
+    let found = Git::reopen(Path::new(root)).ok()?.run(asked).ok()?;
     let what = "the queue, the handoff and what the last stages wrote";
     (!found.is_empty()).then(|| format!("not committed: {what}, in {folder}"))
 }

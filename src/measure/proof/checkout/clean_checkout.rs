@@ -54,6 +54,8 @@ pub(crate) struct CheckoutSource<'a> {
 pub(crate) struct Checkout {
     pub(crate) path: PathBuf,
     pub(crate) git: Git,
+    /// The files of its index, as they were checked out.
+    pub(crate) listing: Vec<u8>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -66,30 +68,34 @@ pub(crate) fn write(source: &CheckoutSource<'_>, path: &Path) -> Result<Checkout
         work_tree: Some(source.repository.work_tree().to_owned()),
     };
     fetch_missing(source)?;
-    let refs = refs(source)?;
+    let (refs, tree_of_parent) = refs(source)?;
     let git = writer.repository(&from, path, &refs)?;
     let trees = [Some(source.tree), source.parent].into_iter().flatten().map(str::to_owned);
     let named = refs.iter().map(|(id, _)| id.clone());
     writer.fill(&git, path, &from, trees.chain(source.more.iter().cloned()).chain(named).collect())?;
-    let commit = commit(&git, source)?;
-    writer.files(&git, path, &commit)?;
-    writer.fill_large_files(&git, path, &from)?;
-    writer.submodules(&git, path, &from, 0)?;
-    Ok(Checkout { path: path.to_owned(), git, notes: writer.notes })
+    let commit = commit(&git, source, &tree_of_parent)?;
+    let listing = writer.files(&git, path, &commit, source.tree)?;
+    writer.fill_large_files(&listing, path, &from)?;
+    writer.submodules(&git, &listing, path, &from, 0)?;
+    Ok(Checkout { path: path.to_owned(), git, listing, notes: writer.notes })
 }
 
 /// The refs that a checkout has: those of the opening, as they were, and those that the commit has in
-/// its history, as they are. A branch or tag that the run made aside is no part of the tree.
-fn refs(source: &CheckoutSource<'_>) -> Result<Vec<(String, String)>, GitError> {
+/// its history, as they are. A branch or tag that the run made aside is no part of the tree. Comes with the tree of
+/// the commit.
+fn refs(source: &CheckoutSource<'_>) -> Result<(Vec<(String, String)>, String), GitError> {
     let mut all: BTreeMap<String, String> = BTreeMap::new();
-    let there = history_packs::present(source.repository, source.refs.iter().map(|(id, _)| id.clone()))?;
-    let kept = source.refs.iter().filter(|(id, _)| there.contains(id));
+    let parent = source.parent.map(|it| format!("{it}^{{tree}}"));
+    let asked = parent.iter().cloned().chain(source.refs.iter().map(|(id, _)| id.clone()));
+    let mut there = history_packs::found(source.repository, asked.collect())?;
+    let tree = parent.and_then(|it| there.remove(&it)).unwrap_or_default();
+    let kept = source.refs.iter().filter(|(id, _)| there.contains_key(id));
     all.extend(kept.map(|(id, name)| (name.clone(), id.clone())));
     if let Some(parent) = source.parent {
         let merged = format!("--merged={parent}");
         all.extend(listed_refs(source.repository, &[&merged])?.into_iter().map(|(id, name)| (name, id)));
     }
-    Ok(all.into_iter().map(|(name, id)| (id, name)).collect())
+    Ok((all.into_iter().map(|(name, id)| (id, name)).collect(), tree))
 }
 
 /// Object and name of every branch and tag.
@@ -142,7 +148,7 @@ impl CheckoutWriter<'_> {
                 put(&dot_git.join("shallow"), &shallow)?;
             }
         }
-        Git::open_with(
+        Git::reopen_with(
             path,
             vec![("GIT_CONFIG_NOSYSTEM", "1".into()), ("GIT_CONFIG_GLOBAL", "/dev/null".into())],
         )
@@ -159,20 +165,22 @@ impl CheckoutWriter<'_> {
         }
     }
 
-    fn files(&mut self, git: &Git, path: &Path, commit: &str) -> Result<(), GitError> {
+    /// Writes the files of a tree on a commit, and lists them.
+    fn files(&mut self, git: &Git, path: &Path, commit: &str, tree: &str) -> Result<Vec<u8>, GitError> {
         put(&path.join(".git/HEAD"), format!("{commit}\n").as_bytes())?;
-        git.run(["read-tree", "--reset", "-u", commit]).map(drop)
+        git.run(["read-tree", "--reset", "-u", tree])?;
+        index_listing(git)
     }
 
     fn submodules(
         &mut self,
         git: &Git,
+        listing: &[u8],
         path: &Path,
         from: &Repository,
         depth: usize,
     ) -> Result<(), GitError> {
-        let listing = index_listing(git)?;
-        let links: Vec<(String, PathBuf)> = entries(&listing)
+        let links: Vec<(String, PathBuf)> = entries(listing)
             .filter(|(mode, ..)| *mode == "160000")
             .map(|(_, id, path)| (id.to_owned(), path))
             .collect();
@@ -192,19 +200,19 @@ impl CheckoutWriter<'_> {
             let target = path.join(&inside);
             let git = self.repository(&module, &target, &[])?;
             self.fill(&git, &target, &module, vec![commit.clone()])?;
-            self.files(&git, &target, &commit)?;
-            self.fill_large_files(&git, &target, &module)?;
-            self.submodules(&git, &target, &module, depth + 1)?;
+            let listing = self.files(&git, &target, &commit, &commit)?;
+            self.fill_large_files(&listing, &target, &module)?;
+            self.submodules(&git, &listing, &target, &module, depth + 1)?;
         }
         Ok(())
     }
 
     /// Puts the content of large files in place of their pointers.
-    fn fill_large_files(&mut self, git: &Git, path: &Path, from: &Repository) -> Result<(), GitError> {
-        let listing = git.run(["ls-files", "-z"])?;
-        let names: Vec<&[u8]> = listing.split(|it| *it == 0).filter(|it| !it.is_empty()).collect();
-        let uses_lfs = names.iter().filter(|it| it.ends_with(b".gitattributes")).any(|it| {
-            let text = fs::read(path.join(bytes_to_path(it))).unwrap_or_default();
+    fn fill_large_files(&mut self, listing: &[u8], path: &Path, from: &Repository) -> Result<(), GitError> {
+        let names: Vec<PathBuf> = entries(listing).map(|(_, _, path)| path).collect();
+        let is_attributes = |it: &&PathBuf| it.as_os_str().as_bytes().ends_with(b".gitattributes");
+        let uses_lfs = names.iter().filter(is_attributes).any(|it| {
+            let text = fs::read(path.join(it)).unwrap_or_default();
             String::from_utf8_lossy(&text).contains("filter=lfs")
         });
         if !uses_lfs {
@@ -212,7 +220,7 @@ impl CheckoutWriter<'_> {
         }
         let mut absent = Vec::new();
         for name in names {
-            let file = path.join(bytes_to_path(name));
+            let file = path.join(&name);
             let Some(id) = pointer(&file) else { continue };
             let places = from
                 .git_dirs
@@ -223,7 +231,7 @@ impl CheckoutWriter<'_> {
                 Some(found) => {
                     fs::copy(&found, &file).map_err(|source| failed("writing", &file, source))?;
                 }
-                None => absent.push(String::from_utf8_lossy(name).into_owned()),
+                None => absent.push(name.to_string_lossy().into_owned()),
             }
         }
         if !absent.is_empty() {
@@ -241,14 +249,11 @@ impl CheckoutWriter<'_> {
 
 /// The commit that HEAD names: the parent itself if it has this tree, else one of ours in the
 /// checkout's own object store.
-fn commit(git: &Git, source: &CheckoutSource<'_>) -> Result<String, GitError> {
-    if let Some(parent) = source.parent {
-        let found = git.run(["rev-parse", "--verify", "--quiet", &format!("{parent}^{{tree}}")]);
-        if found.is_ok_and(|it| single_line(&it) == source.tree) {
-            return Ok(parent.to_owned());
-        }
+fn commit(git: &Git, source: &CheckoutSource<'_>, tree_of_parent: &str) -> Result<String, GitError> {
+    match source.parent {
+        Some(parent) if tree_of_parent == source.tree => Ok(parent.to_owned()),
+        parent => commit_tree(git, source.tree, parent),
     }
-    commit_tree(git, source.tree, source.parent)
 }
 
 /// Makes a commit of a tree, in the name of this program.
@@ -278,6 +283,9 @@ pub(crate) fn keep(
 /// Has the user's git fetch what a partial clone lacks of this tree.
 fn fetch_missing(source: &CheckoutSource<'_>) -> Result<(), GitError> {
     let repository = source.repository;
+    if !repository.may_be_partial() {
+        return Ok(());
+    }
     let remote = repository.run(["config", "--get-regexp", r"^remote\..*\.promisor$", "true"]);
     let remote = remote.map(|it| single_line(&it)).unwrap_or_default();
     let Some(remote) = remote

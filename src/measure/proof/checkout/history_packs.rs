@@ -8,7 +8,7 @@
 
 use crate::tree::git::{Git, GitError};
 use loop_base::files::{private_folder, replace_ours};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -71,9 +71,6 @@ pub(crate) fn pack(
         return Ok(());
     }
     let git = git.with(vec![("GIT_ALTERNATE_OBJECT_DIRECTORIES", list_entry(from))]);
-    let known = present(&git, known.iter().cloned())?;
-    let without = known.iter().map(|it| format!("^{it}\n"));
-    let lines: String = wanted.iter().map(|it| format!("{it}\n")).chain(without).collect();
     let mut words: Vec<OsString> = ["pack-objects", "--revs", "--non-empty", "--quiet", "--window=0"]
         .into_iter()
         .map(OsString::from)
@@ -81,20 +78,36 @@ pub(crate) fn pack(
     // What a partial clone lacks of its history, it lacks here too.
     words.push("--missing=allow-any".into());
     words.push(objects.join("pack/pack").into());
-    git.limited(PATIENCE, OUTPUT_MOST).feed(words, lines.as_bytes()).map(drop)
+    let git = git.limited(PATIENCE, OUTPUT_MOST);
+    let packed = |known: &[String]| {
+        let without = known.iter().map(|it| format!("^{it}\n"));
+        let lines: String = wanted.iter().map(|it| format!("{it}\n")).chain(without).collect();
+        git.feed(&words, lines.as_bytes())
+    };
+    let known: Vec<String> = known.iter().cloned().collect();
+    match packed(&known) {
+        // A store of which somebody removed a part has not all that it lists.
+        Err(GitError::Failed { .. }) => packed(&present(&git, known)?).map(drop),
+        done => done.map(drop),
+    }
 }
 
 /// The objects of these that a repository has.
-pub(crate) fn present(git: &Git, ids: impl Iterator<Item = String>) -> Result<Vec<String>, GitError> {
-    let ids: Vec<String> = ids.collect();
-    if ids.is_empty() {
-        return Ok(ids);
+fn present(git: &Git, ids: Vec<String>) -> Result<Vec<String>, GitError> {
+    Ok(found(git, ids)?.into_keys().collect())
+}
+
+/// The id of each of these that a repository has.
+pub(crate) fn found(git: &Git, names: Vec<String>) -> Result<BTreeMap<String, String>, GitError> {
+    if names.is_empty() {
+        return Ok(BTreeMap::new());
     }
-    let asked: String = ids.iter().map(|it| format!("{it}\n")).collect();
-    let said = git.feed(["cat-file", "--batch-check=%(objecttype)"], asked.as_bytes())?;
+    let asked: String = names.iter().map(|it| format!("{it}\n")).collect();
+    let said = git.feed(["cat-file", "--batch-check=%(objectname)"], asked.as_bytes())?;
     let said = String::from_utf8_lossy(&said).into_owned();
     let is_there = |line: &str| !line.ends_with("missing");
-    Ok(ids.into_iter().zip(said.lines()).filter(|(_, line)| is_there(line)).map(|(id, _)| id).collect())
+    let pairs = names.into_iter().zip(said.lines()).filter(|(_, line)| is_there(line));
+    Ok(pairs.map(|(name, id)| (name, id.to_owned())).collect())
 }
 
 /// A path in a list that colons separate, as git reads it.

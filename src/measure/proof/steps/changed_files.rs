@@ -5,11 +5,10 @@
 //! text, because tools rewrite lock files with the same text. Files that are not part of the tree
 //! come and go as they like.
 
-use crate::measure::proof::checkout::clean_checkout::{entries, index_listing};
+use crate::measure::proof::checkout::clean_checkout::entries;
 use crate::measure::proof::pure::Class;
 use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::storage::files;
-use crate::tree::git::{Git, GitError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,10 +22,6 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    pub(crate) fn take(git: &Git, checkout: &Path) -> Result<Manifest, GitError> {
-        Ok(Manifest::of(&index_listing(git)?, checkout))
-    }
-
     /// Notes the files that the index of a checkout lists.
     pub(crate) fn of(listing: &[u8], checkout: &Path) -> Manifest {
         let mut paths = Vec::new();

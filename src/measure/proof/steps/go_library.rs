@@ -3,7 +3,6 @@
 
 use crate::measure::proof::checkout::go_library::GoLibrary;
 use crate::measure::proof::request::ProofError;
-use crate::measure::proof::steps::changed_files::Manifest;
 use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::steps::prepared_checkout::PreparedCheckout;
 use crate::measure::proof::storage::files::{self, Budget};
@@ -41,7 +40,7 @@ impl PreparedCheckout {
             library.take(&cache, &known.union(&wanted).cloned().collect(), budget)?;
         }
         // Go may have completed the sums of a workspace.
-        self.manifest = Manifest::take(&self.session.checkout.git, &self.session.checkout.path)?;
+        self.note_files();
         Ok(())
     }
 

@@ -3,7 +3,9 @@
 //! is carried out, the checkout's HEAD and index are made to agree with its files, so that a check
 //! that asks git sees a clean tree.
 
-use crate::measure::proof::checkout::clean_checkout::{commit_tree, entries, zero_separated};
+use crate::measure::proof::checkout::clean_checkout::{
+    Checkout, commit_tree, entries, index_listing, zero_separated,
+};
 use crate::measure::proof::checkout::objects::{Blob, refuse_forged_blobs};
 use crate::measure::proof::pure::{
     Action, Canary, Class, Mixed, OverlayPlan, ProgramCanary, ProtectedFiles, Side, TreeChange,
@@ -258,9 +260,14 @@ const CARRIERS_MOST: usize = 3000;
 pub(crate) fn apply(
     plan: &OverlayPlan,
     trees: &Trees,
-    git: &Git,
-    checkout: &Path,
+    checkout: &mut Checkout,
 ) -> Result<String, ProofError> {
+    let tree = carry_out(plan, trees, &checkout.git, &checkout.path)?;
+    checkout.listing = index_listing(&checkout.git)?;
+    Ok(tree)
+}
+
+fn carry_out(plan: &OverlayPlan, trees: &Trees, git: &Git, checkout: &Path) -> Result<String, ProofError> {
     // The plan was made from the user's own objects; what is taken from the checkout's is hashed later.
     refuse_forged_blobs(&trees.submodules.git, &blobs_of(plan, trees))?;
     for action in &plan.actions {
@@ -293,9 +300,11 @@ pub(crate) fn apply(
     let paths = paths.filter(|it| !fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_dir()));
     git.feed(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], &zero_separated(paths))?;
     let tree = single_line(&git.run(["write-tree"])?);
-    let parent = single_line(&git.run(["rev-parse", "HEAD"])?);
-    let commit = commit_tree(git, &tree, Some(&parent))?;
-    git.run(["update-ref", "--no-deref", "HEAD", &commit])?;
+    // The commit that was checked out: nobody else has written there.
+    let head = git.git_dir().join("HEAD");
+    let parent = fs::read_to_string(&head)?;
+    let commit = commit_tree(git, &tree, Some(parent.trim_end()))?;
+    fs::write(&head, format!("{commit}\n"))?;
     Ok(tree)
 }
 

@@ -45,9 +45,15 @@ impl PreparedCheckout {
             }
         }
         if !done.is_empty() {
-            self.manifest = Manifest::take(&self.session.checkout.git, &self.session.checkout.path)?;
+            self.note_files();
         }
         Ok(None)
+    }
+
+    /// From here on, what is changed of its files is told from what they are now.
+    pub(super) fn note_files(&mut self) {
+        let checkout = &self.session.checkout;
+        self.manifest = Manifest::of(&checkout.listing, &checkout.path);
     }
 
     /// Runs every check but these.
@@ -125,14 +131,14 @@ impl PreparedCheckout {
             before.push((canary.path.clone(), fs::read_to_string(checkout.join(&canary.path))?));
             overlay::write_text(&checkout, &canary.path, &canary.text)?;
         }
-        self.manifest = Manifest::take(&self.session.checkout.git, &checkout)?;
+        self.note_files();
         let ran = self.checks(request, without)?;
         // Seen before the canaries are taken out again, which touches their files.
         self.touched_with_canaries.extend(self.manifest.touched(&checkout, trees));
         for (path, text) in before {
             overlay::write_text(&checkout, &path, &text)?;
         }
-        self.manifest = Manifest::take(&self.session.checkout.git, &checkout)?;
+        self.note_files();
         Ok(ran.into_iter().map(|it| (it.results.check.clone(), it)).collect())
     }
 

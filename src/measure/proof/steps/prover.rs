@@ -6,7 +6,7 @@
 use crate::clock::now;
 use crate::clock::since_epoch;
 use crate::measure::proof::checkout::build_cache::Cache;
-use crate::measure::proof::checkout::clean_checkout::{self, CheckoutSource};
+use crate::measure::proof::checkout::clean_checkout::{self, Checkout, CheckoutSource};
 use crate::measure::proof::checkout::objects::refuse_forged_files;
 use crate::measure::proof::conditions::changed_tools;
 use crate::measure::proof::conditions::environment::{CheckEnvironment, Seen, fill_cargo_home};
@@ -253,8 +253,8 @@ impl Prover {
         plan: &OverlayPlan,
     ) -> Result<(StepResult, String), ProofError> {
         let mut site =
-            self.site_with(ProofStep::Overlay, key, &ProvenTree::last(&self.request), |git, checkout| {
-                overlay::apply(plan, trees, git, checkout)
+            self.site_with(ProofStep::Overlay, key, &ProvenTree::last(&self.request), |checkout| {
+                overlay::apply(plan, trees, checkout)
             })?;
         site.result.not_judged.clone_from(&plan.not_judged);
         site.result.changed_protected = trees.changed_protected();
@@ -286,7 +286,7 @@ impl Prover {
         if let Some(result) = self.unneeded_old_code(key, &plan) {
             return Ok(result);
         }
-        let apply = |git: &Git, checkout: &Path| overlay::apply(&plan, &trees, git, checkout);
+        let apply = |checkout: &mut Checkout| overlay::apply(&plan, &trees, checkout);
         let mut site = self.site_with(ProofStep::OldCode, key, &ProvenTree::base(&self.request), apply)?;
         if let Some(why) = site.prepare(&self.request)? {
             return Ok(site.failed(why));
@@ -315,7 +315,7 @@ impl Prover {
         key: &str,
         tree: &ProvenTree<'_>,
     ) -> Result<PreparedCheckout, ProofError> {
-        self.site_with(step, key, tree, |_, _| Ok(tree.id.to_owned()))
+        self.site_with(step, key, tree, |_| Ok(tree.id.to_owned()))
     }
 
     /// Makes the checkout and everything around it.
@@ -324,7 +324,7 @@ impl Prover {
         step: ProofStep,
         key: &str,
         tree: &ProvenTree<'_>,
-        apply: impl FnOnce(&Git, &Path) -> Result<String, ProofError>,
+        apply: impl FnOnce(&mut Checkout) -> Result<String, ProofError>,
     ) -> Result<PreparedCheckout, ProofError> {
         files::remove(&self.folders.work())?;
         let work = self.folders.begin()?;
@@ -345,9 +345,9 @@ impl Prover {
             history: history.as_ref(),
             keeps: is_baseline,
         };
-        let checkout = clean_checkout::write(&source, &work.tree())?;
-        let tree = apply(&checkout.git, &checkout.path)?;
-        let listing = clean_checkout::index_listing(&checkout.git)?;
+        let mut checkout = clean_checkout::write(&source, &work.tree())?;
+        let tree = apply(&mut checkout)?;
+        let listing = checkout.listing.clone();
         refuse_forged_files(&checkout.git, &checkout.path, &listing)?;
         let mut result = StepResult::not_run(step, key.to_owned(), NotRun::Skipped);
         result.notes.extend(checkout.notes.iter().cloned());
