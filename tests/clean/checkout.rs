@@ -99,6 +99,26 @@ fn what_a_partial_clone_lacks_is_fetched() {
     copy.open().clean(&first, "grep -q first b").assert_green();
 }
 
+/// Git compares no id with what it reads, so a folder may be given another list of files.
+#[test]
+fn a_folder_whose_entries_are_not_what_its_id_says_is_refused() {
+    let project = Project::new(&[("a", "1"), ("deep/tests/t", "the test"), ("deep/other/t", "true")]);
+    let proof = project.open();
+    project.write_all(&[("a", "2")]);
+    let tree = project.commit();
+    proof.clean(&tree, "grep -q 'the test' deep/tests/t").assert_green();
+    let object = |folder: &str| {
+        let id = project.git(&["rev-parse", &format!("HEAD:{folder}")]);
+        project.top().join(format!(".git/objects/{}/{}", &id[..2], &id[2..]))
+    };
+    let (tests, other) = (object("deep/tests"), object("deep/other"));
+    fs::remove_file(&tests).expect("an object of its own");
+    fs::copy(other, &tests).expect("another list of files");
+    let said = proof.command("clean", &tree, "true").output().expect("loop");
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(said.contains("a tree of this run"), "{said}");
+}
+
 #[test]
 fn a_submodule_commit_that_was_never_pushed_is_there() {
     let inner = Project::new(&[("inner.txt", "pushed")]);
