@@ -87,7 +87,7 @@ const RULES: [(&str, &str, Stories, &[&str]); 35] = [
         "LP-19",
         "a stop lets the iteration finish",
         Told(&["lp19-stop"]),
-        &[STOPPING, "e2e/control.rs lp19_stop_lets_the_iteration_finish"],
+        &[STOPPING, "e2e/people/control.rs lp19_stop_lets_the_iteration_finish"],
     ),
     (
         "LP-21",

@@ -5,25 +5,25 @@
 //! |---|---|
 //! | no design | `ralph/lock.rs` rt01 |
 //! | the newest design, or the one that is named | `ralph/lock.rs` rt02 |
-//! | the lock, and the state file's fields | `ralph/lock.rs` rt03, `e2e/mirror.rs` |
-//! | the limit as it is typed | `ralph/lock.rs` rt04, `e2e/liar.rs` rt04 |
+//! | the lock, and the state file's fields | `ralph/lock.rs` rt03, `e2e/trees/mirror.rs` |
+//! | the limit as it is typed | `ralph/lock.rs` rt04, `e2e/proving/liar.rs` rt04 |
 //! | the promise of each type | `ralph/lock.rs` rt05 |
 //! | a second loop | `ralph/hook.rs` rt06 |
 //! | a locked design is not refined; its edits warn or halt | `ralph/design.rs` rt07, `ralph/lock.rs`, stories rt09 |
-//! | a promise that holds, and the report | `e2e/liar.rs` rt10, here; story rt10 |
-//! | a promise that does not | `e2e/liar.rs` rt11, `ralph/hook.rs` rt11; story rt11 |
-//! | a clean tree, untracked and staged files | `e2e/liar.rs` rt13; story rt13 |
-//! | air in a promise, and where one counts | `e2e/liar.rs` rt16, `src/report/promise.rs` |
-//! | criteria | `ralph/lock.rs` rt18, `e2e/liar.rs` rt18; story rt18 |
-//! | stuck: the same error, no progress | `e2e/liar.rs` rt19, `ralph/hook.rs` rt19, here; stories rt19 |
-//! | the limit, and a promise in the last turn | stories rt20, `e2e/liar.rs`, here |
-//! | cancel | `ralph/hook.rs` rt21, `e2e/control.rs` |
+//! | a promise that holds, and the report | `e2e/proving/liar.rs` rt10, here; story rt10 |
+//! | a promise that does not | `e2e/proving/liar.rs` rt11, `ralph/hook.rs` rt11; story rt11 |
+//! | a clean tree, untracked and staged files | `e2e/proving/liar.rs` rt13; story rt13 |
+//! | air in a promise, and where one counts | `e2e/proving/liar.rs` rt16, `src/report/promise.rs` |
+//! | criteria | `ralph/lock.rs` rt18, `e2e/proving/liar.rs` rt18; story rt18 |
+//! | stuck: the same error, no progress | `e2e/proving/liar.rs` rt19, `ralph/hook.rs` rt19, here; stories rt19 |
+//! | the limit, and a promise in the last turn | stories rt20, `e2e/proving/liar.rs`, here |
+//! | cancel | `ralph/hook.rs` rt21, `e2e/people/control.rs` |
 //! | status | `ralph/design.rs` rt22 |
 //! | the hook: prompt, promise, nothing to do | `ralph/hook.rs` rt23, rt24, rt26 |
 //! | the prompt's length and words | here rt27, `ralph/lock.rs` rt27 |
-//! | validation lines of the design | `e2e/liar.rs` rt29, `src/input.rs` |
-//! | no checks | `e2e/liar.rs` rt30, here |
-//! | a process for each call | `e2e/liar.rs` rt32 |
+//! | validation lines of the design | `e2e/proving/liar.rs` rt29, `src/input.rs` |
+//! | no checks | `e2e/proving/liar.rs` rt30, here |
+//! | a process for each call | `e2e/proving/liar.rs` rt32 |
 //! | what another controller left | `ralph/import.rs` |
 
 use super::session::{CHECK, DESIGN, PROMISE, Sandbox};

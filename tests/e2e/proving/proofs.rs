@@ -1,7 +1,7 @@
 //! What people and programs see of a proof, and what they can do about it: a real project in Python,
 //! with tests that fail, pass, vanish and are added.
 
-use crate::starved::Mounted;
+use crate::faults::Mounted;
 use loop_harness::{PROMISE, Sandbox, skipped, within};
 use serde_json::Value;
 use std::time::Duration;

@@ -1,0 +1,14 @@
+//! What people and programs ask, answer and read: questions, gates, commands, hints, the first ten minutes.
+
+mod approvals;
+mod control;
+mod demo;
+mod fits;
+mod gates;
+mod hints;
+mod history;
+mod inside;
+mod json;
+mod newcomer;
+mod questions;
+mod terminal;
