@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::OnceLock;
 
 const LIST: &str = "tests/fixtures/hints.tsv";
 
@@ -22,7 +23,7 @@ enum Use {
 }
 
 /// Programs whose commands are proposed.
-const PROGRAMS: [&str; 7] = ["loop", "git", "chmod", "ulimit", "mv", "mkdir", "printf"];
+const PROGRAMS: [&str; 8] = ["loop", "git", "chmod", "ulimit", "mv", "mkdir", "printf", "ssh-keygen"];
 
 /// Files that hold texts of commands and propose none: examples of the help, simulations, tests.
 const ASIDE: [&str; 8] =
@@ -204,57 +205,26 @@ fn is_command(line: &str) -> bool {
         && is_known(program, verb)
 }
 
+/// Returns the names of the program's commands, which the reference has as headings.
+fn commands() -> &'static BTreeSet<String> {
+    static NAMES: OnceLock<BTreeSet<String>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let reference = std::fs::read_to_string("docs/reference/commands.md").expect("the reference");
+        let names = reference.lines().filter_map(|it| it.strip_prefix("## `loop ")?.strip_suffix('`'));
+        names.chain(["completions", "man", "help"]).map(str::to_owned).collect()
+    })
+}
+
 /// Sentences may begin with the name of the program too.
 fn is_known(program: &str, verb: &str) -> bool {
-    const GIT: [&str; 10] =
-        ["init", "stash", "config", "fsck", "-C", "add", "commit", "worktree", "revert", "merge"];
-    const LOOP: [&str; 41] = [
-        "run",
-        "resume",
-        "status",
-        "answer",
-        "stop",
-        "cancel",
-        "approve",
-        "show",
-        "why",
-        "queue",
-        "doctor",
-        "setup",
-        "restore",
-        "waive",
-        "ship",
-        "verify",
-        "limits",
-        "hook",
-        "init",
-        "next",
-        "runs",
-        "wait",
-        "attach",
-        "log",
-        "checks",
-        "check",
-        "demo",
-        "design",
-        "evidence",
-        "agents",
-        "presets",
-        "simulate",
-        "guide",
-        "skip",
-        "pause",
-        "changes",
-        "reject",
-        "refine",
-        "completions",
-        "man",
-        "help",
+    const GIT: [&str; 15] = [
+        "init", "stash", "config", "fsck", "-C", "add", "branch", "checkout", "commit", "fetch", "merge",
+        "push", "revert", "switch", "worktree",
     ];
     let verb: String =
         verb.chars().take_while(|it| it.is_ascii_lowercase() || *it == '-' || *it == 'C').collect();
     match program {
-        "loop" => LOOP.contains(&verb.as_str()),
+        "loop" => commands().contains(&verb),
         "git" => GIT.contains(&verb.as_str()),
         _ => true,
     }

@@ -6,7 +6,7 @@ use crate::scene::{BUILD, BUILT, Scene, User, users};
 use loop_harness::{COMMIT, PROMISE, skipped};
 
 /// What is tried, and what the journal calls it.
-const TRIED: [(&str, &str); 33] = [
+const TRIED: [(&str, &str); 34] = [
     ("answer approve", "answer"),
     ("approve", "approve"),
     ("approve review --by boss", "approve"),
@@ -39,6 +39,7 @@ const TRIED: [(&str, &str); 33] = [
     ("next", "next"),
     ("init another", "init"),
     ("queue add more --domain core", "queue add"),
+    ("queue accept --domain core", "queue add"),
     ("__controller --reset --unblock", "run"),
 ];
 

@@ -186,7 +186,6 @@ fn the_queue_may_be_edited_meanwhile() {
     assert_eq!(domain.built(), ["sys-001", "sys-003", "sys-004", "sys-005"]);
 }
 
-/// Somebody saves half a file: what is under way goes on, nothing is begun, and nothing of the edit is lost.
 /// An agent that takes the gates from later systems, while the pool could begin them before its call has ended.
 #[test]
 fn rules_that_are_changed_while_an_agent_works_hold_back_what_has_not_begun() {
@@ -256,6 +255,7 @@ fn rules_that_a_person_accepts_are_followed_by_the_pool_that_works() {
     domain.assert_nothing_left();
 }
 
+/// Somebody saves half a file: what is under way goes on, nothing is begun, and nothing of the edit is lost.
 #[test]
 fn a_queue_that_cannot_be_read_for_a_while_ends_no_pool() {
     let domain = Domain::new(&[system("sys-001", 1, &[]), system("sys-002", 2, &[])]);

@@ -51,7 +51,14 @@ fn g10_a_home_that_is_moved_under_a_controller_loses_nothing() {
     let done = first.wait();
     println!("{done:?}");
     assert!(done.code != 0 && done.err.contains("moved"), "{done:?}");
-    sandbox.run(&command).exits(0);
+    let home = sandbox.home.display().to_string();
+    let hint = done.err.lines().find_map(|it| it.strip_prefix("next: ")).expect("a next step");
+    assert!(
+        hint.starts_with("loop run \"build it\"") && hint.ends_with(&format!(" --home {home}")),
+        "{hint}"
+    );
+    let again: Vec<&str> = command.iter().copied().chain(["--home", &home]).collect();
+    loop_harness::hints::pasted(hint, sandbox.run(&again).exits(0).code);
     assert_eq!(sandbox.calls(), [1], "the call was collected");
     sandbox.run(&["verify"]).exits(0);
     sandbox.assert_nothing_runs();

@@ -304,12 +304,12 @@ fn step(step: LandingStep) -> Performed {
     Performed::Done(Event::LandingStep(step))
 }
 
-/// The tip of the target that counts: the remote's, where a remote has it. Else what the landing waits for.
 /// Opens the project that the target is in.
 fn project_git(run: &Run, plan: &Worktree) -> Result<Git, GitError> {
     Ok(Git::reopen(Path::new(&plan.root))?.trusting(run.state.opening.git_programs()))
 }
 
+/// The tip of the target that counts: the remote's, where a remote has it. Else what the landing waits for.
 fn target_tip(run: &Run, git: &Git, target: &str) -> Result<Result<String, Landing>, GitError> {
     let Some(remote) = Remote::of(run, git) else {
         let gone = || Landing::Not { why: format!("the branch {target} is gone"), unreviewed: false };
