@@ -1,10 +1,10 @@
 //! What every command needs to know: how to say things, and where the request comes from.
 
-use super::Common;
 pub(super) use super::terminal::say;
 use super::terminal::{OutputFlags, RunOutput, columns, rows};
 use crate::config_folder::config_folder;
 use crate::desk::{Caller, CallerEnvironment, Note, Weight, read_agent_files};
+use clap::Args;
 use loop_base::text::sanitise;
 use loop_store::Home;
 use loop_supervise::RUN_MARK;
@@ -12,6 +12,30 @@ use loop_supervise::process_line::ProcessLine;
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+
+/// Options of every command.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Common {
+    /// Run as if started in this directory
+    #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]
+    pub(super) dir: Option<PathBuf>,
+    /// Where runs are kept (default: $LOOP_HOME, $XDG_STATE_HOME/loop, ~/.local/state/loop)
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(super) home: Option<PathBuf>,
+    /// The run, by its id or the beginning of it
+    #[arg(long = "run", value_name = "ID", global = true)]
+    pub(super) run_id: Option<String>,
+    /// Print machine-readable JSON
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// Print less
+    #[arg(short, long, global = true)]
+    pub(super) quiet: bool,
+    /// Print more
+    #[arg(short, long, global = true)]
+    pub(super) verbose: bool,
+}
 
 pub(crate) struct Context {
     pub json: bool,

@@ -4,21 +4,21 @@
 /// Prints a line. Whoever read us may be gone, which is no reason to stop working. No secret that
 /// this process knows is ever printed.
 macro_rules! println {
-    () => { $crate::cli::print(&mut std::io::stdout(), "\n") };
-    ($($words:tt)*) => { $crate::cli::print(&mut std::io::stdout(), &(format!($($words)*) + "\n")) };
+    () => { $crate::cli::output::print(&mut std::io::stdout(), "\n") };
+    ($($words:tt)*) => { $crate::cli::output::print(&mut std::io::stdout(), &(format!($($words)*) + "\n")) };
 }
 /// The same, without an end of line.
 macro_rules! print {
-    ($($words:tt)*) => { $crate::cli::print(&mut std::io::stdout(), &format!($($words)*)) };
+    ($($words:tt)*) => { $crate::cli::output::print(&mut std::io::stdout(), &format!($($words)*)) };
 }
 /// The same, for people.
 macro_rules! eprintln {
-    () => { $crate::cli::print(&mut std::io::stderr(), "\n") };
-    ($($words:tt)*) => { $crate::cli::print(&mut std::io::stderr(), &(format!($($words)*) + "\n")) };
+    () => { $crate::cli::output::print(&mut std::io::stderr(), "\n") };
+    ($($words:tt)*) => { $crate::cli::output::print(&mut std::io::stderr(), &(format!($($words)*) + "\n")) };
 }
 /// The same, for people, without an end of line.
 macro_rules! eprint {
-    ($($words:tt)*) => { $crate::cli::print(&mut std::io::stderr(), &format!($($words)*)) };
+    ($($words:tt)*) => { $crate::cli::output::print(&mut std::io::stderr(), &format!($($words)*)) };
 }
 
 mod answering;
@@ -30,6 +30,7 @@ mod help;
 mod hint;
 mod json;
 mod looking;
+mod output;
 #[cfg(test)]
 mod published;
 mod running;
@@ -40,16 +41,14 @@ mod values;
 
 use crate::desk::Reach;
 use answering::{answer, stop};
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use context::Common;
 pub(crate) use context::Context;
 use delivering::{restore, ship};
 use looking::{attach, evidence, log, runs, show, status, verify, wait, why};
-use loop_base::secret::redact;
 use running::flags::RunFlags;
 use running::{checks, demo, demo_agent, detach, init, not_yet, queue, resume, run};
 use setting_up::{agents, check, completions, design, doctor, hook, limits, man, presets, setup, simulate};
-use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Runs a coding agent in a loop until the work is proven done.
@@ -75,30 +74,6 @@ Examples:
 
 loop help COMMAND has examples of each. Exit codes: 0 completed, 1 could not work, 2 usage,
 3 waits for a person, 4 halted, 5 stopped or paused, 6 cap reached, 7 in use, 8 damaged.";
-
-/// Options of every command.
-#[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Options of every command")]
-pub(crate) struct Common {
-    /// Run as if started in this directory
-    #[arg(short = 'C', long = "dir", value_name = "DIR", global = true)]
-    dir: Option<PathBuf>,
-    /// Where runs are kept (default: $LOOP_HOME, $XDG_STATE_HOME/loop, ~/.local/state/loop)
-    #[arg(long, value_name = "DIR", global = true)]
-    home: Option<PathBuf>,
-    /// The run, by its id or the beginning of it
-    #[arg(long = "run", value_name = "ID", global = true)]
-    run_id: Option<String>,
-    /// Print machine-readable JSON
-    #[arg(long, global = true)]
-    json: bool,
-    /// Print less
-    #[arg(short, long, global = true)]
-    quiet: bool,
-    /// Print more
-    #[arg(short, long, global = true)]
-    verbose: bool,
-}
 
 #[derive(Subcommand)]
 enum CliCommand {
@@ -247,11 +222,6 @@ enum CliCommand {
     Player(demo_agent::DemoAgentFlags),
 }
 
-/// What the macros of this module print with.
-fn print(to: &mut dyn Write, text: &str) {
-    let _nobody_reads = to.write_all(redact(text).as_bytes());
-}
-
 /// Returns the names of the command and of the one below it, such as `queue set`. Commands of our own that
 /// nobody types have none.
 fn typed_command(matches: &ArgMatches) -> String {
@@ -309,8 +279,8 @@ pub(crate) fn main() -> ExitCode {
         Some(CliCommand::Doctor(flags)) => doctor::run(&context, &flags),
         Some(CliCommand::Agents(flags)) => agents::run(&context, &flags),
         Some(CliCommand::Limits(flags)) => limits::run(&context, &flags),
-        Some(CliCommand::Completions(flags)) => completions::run(&flags),
-        Some(CliCommand::Man(flags)) => man::run(&context, &flags),
+        Some(CliCommand::Completions(flags)) => completions::run(Cli::command(), &flags),
+        Some(CliCommand::Man(flags)) => man::run(&context, Cli::command(), &flags),
         Some(CliCommand::Queue(flags)) => queue::run(&context, &flags),
         Some(CliCommand::Evidence) => evidence::run(&context),
         Some(CliCommand::Watch(_)) => not_yet::command("watch", "loop log -f"),

@@ -1,6 +1,6 @@
 //! `loop completions SHELL`: the script that completes our words in a shell.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use std::io::Write;
 
@@ -10,9 +10,10 @@ pub(crate) struct CompletionsFlags {
     shell: Shell,
 }
 
-pub(crate) fn run(flags: &CompletionsFlags) -> anyhow::Result<u8> {
+/// `command` is the whole command line.
+pub(crate) fn run(mut command: Command, flags: &CompletionsFlags) -> anyhow::Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(flags.shell, &mut crate::cli::Cli::command(), "loop", &mut script);
+    clap_complete::generate(flags.shell, &mut command, "loop", &mut script);
     // Whoever reads may have seen enough.
     let _is_read = std::io::stdout().write_all(&script);
     Ok(0)

@@ -3,7 +3,7 @@
 //! doubt lets it go with a line on standard error, and the exit status is always 0: to the agent any
 //! other would be an error, and 2 a block.
 
-use crate::cli::Common;
+use crate::cli::context::Common;
 use crate::cli::context::Context;
 use crate::cli::hint;
 use crate::desk::{self, GuardedCommand, NextStep, Refusal, Stopped, refuse_agents};

@@ -2,7 +2,7 @@
 //! words as `--help`.
 
 use crate::cli::Context;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use std::path::{Path, PathBuf};
 
 #[derive(Args)]
@@ -12,11 +12,11 @@ pub(crate) struct ManFlags {
     into: PathBuf,
 }
 
-pub(crate) fn run(context: &Context, flags: &ManFlags) -> anyhow::Result<u8> {
+/// `command` is the whole command line.
+pub(crate) fn run(context: &Context, mut command: Command, flags: &ManFlags) -> anyhow::Result<u8> {
     let folder = context.caller.dir.join(&flags.into);
     let failed = |path: &Path, error| anyhow::anyhow!("{} cannot be written: {error}", path.display());
     std::fs::create_dir_all(&folder).map_err(|error| failed(&folder, error))?;
-    let mut command = crate::cli::Cli::command();
     command.build();
     let mut pages = vec![(command.clone(), "loop".to_owned())];
     for below in command.get_subcommands().filter(|it| !it.is_hide_set() && it.get_name() != "help") {
