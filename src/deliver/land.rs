@@ -6,6 +6,7 @@ use crate::deliver::train::merge::Work;
 use crate::measure::checks::check_folder::CheckFolder;
 use crate::measure::checks::run_checks::{Cut, Execute, order};
 use crate::tree::git::{Git, GitError};
+use crate::tree::worktree;
 use loop_core::engine::{Landing, Worktree, proof_checks};
 use loop_core::workflow::model::Millis;
 use loop_store::run::Run;
@@ -100,8 +101,7 @@ pub(crate) fn check(
 pub(crate) fn checkout(folder: &Path, git: &Git, commit: &str) -> Result<PathBuf, GitError> {
     let room = folder.join(ROOM);
     remove(git, &room);
-    let place = room.to_string_lossy().into_owned();
-    git.without_drivers()?.run(["worktree", "add", "--quiet", "--detach", "--", &place, commit])?;
+    worktree::add_detached(git, &room, commit)?;
     Ok(room)
 }
 

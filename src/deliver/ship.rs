@@ -241,6 +241,13 @@ impl CompletedWork {
             let text = format!("{} was uncommitted before the run began; it was not touched", path.display());
             shipped.warnings.push(text);
         }
+        // A configuration may depend on the branch.
+        let mut found = Preflight { files: preflight.files.clone(), ..Preflight::default() };
+        self.filtered(&mut found)?;
+        if !found.errors.is_empty() {
+            shipped.errors.append(&mut found.errors);
+            return Ok(());
+        }
         self.commit_files(preflight)?;
         shipped.commit = Some(single_line(&self.git.run(["rev-parse", "HEAD"])?));
         let Some(remote) = usual_remote(&self.git)? else {
@@ -307,7 +314,7 @@ impl CompletedWork {
         let mut shipped = Shipped { errors: preflight.errors.clone(), ..Shipped::default() };
         if shipped.errors.is_empty() {
             match self.ship(preflight, &mut shipped) {
-                Ok(()) => shipped.is_done = true,
+                Ok(()) => shipped.is_done = shipped.errors.is_empty(),
                 Err(error) => shipped.errors.push(format!("{error:#}")),
             }
         }

@@ -182,3 +182,53 @@ fn g29_a_file_of_a_filter_that_is_not_started_is_not_handed_in() {
         assert_eq!(stored.out, "frperg\n", "{user:?}");
     }
 }
+
+/// A filter that only the configuration of the run's own worktree names is not started when that is removed.
+#[test]
+fn g29_a_filter_of_the_worktree_is_not_started_when_it_is_removed() {
+    const CLEANED: &str = "extends = \"ralph\"\n[workspace]\nat = \"worktree\"\ncleanup = true\n[checks.tests]\n\
+         run = \"test -f built\"\n";
+    for user in users("g29_a_filter_of_the_worktree") {
+        for names in [
+            "git config extensions.worktreeConfig true; git config --worktree",
+            "git config --global 'includeIf.gitdir:**/worktrees/**.path' \"$HOME/more\"; git config -f \"$HOME/more\"",
+        ] {
+            let scene = Scene::new(user);
+            scene.workflow(CLEANED);
+            let agent = scene.plays(&format!(
+                "touch built; git add -A; git commit -q -m built\n\
+                 {names} filter.evil.clean \"env OUT=$OUT sh -c 'echo x >> $OUT/evil; cat'\"\n\
+                 common=$(git rev-parse --git-common-dir); mkdir -p \"$common/info\"\n\
+                 echo '* filter=evil' >> \"$common/info/attributes\"; touch -d 2020-01-01 README.md built\n\
+                 pwd > \"$OUT/place\"; {DONE}"
+            ));
+            scene.act(&["run", "a bridge", "--agent-cmd", &agent]).exits(0);
+            let place = &scene.notes("place")[0];
+            assert!(!std::path::Path::new(place).exists(), "{user:?}, {names}: {place}");
+            assert_eq!(scene.notes("evil"), [""; 0], "{user:?}, {names}");
+        }
+    }
+}
+
+/// A filter that a configuration names only for the branch that is handed in is asked for on that branch.
+#[test]
+fn g29_a_filter_of_the_branch_that_is_handed_in_is_no_secret() {
+    for user in users("g29_a_filter_of_the_branch") {
+        let scene = Scene::new(user);
+        scene
+            .script(
+                "git config 'includeIf.onbranch:feature/**.path' \"$ROOT/more\"; git config -f \"$ROOT/more\" filter.crypt.clean 'tr a-z n-za-m'; \
+                 echo '*.key filter=crypt' > .gitattributes; git add -A; git commit -q -m crypt",
+            )
+            .exits(0);
+        scene.workflow(UNCOMMITTED);
+        let agent = scene.plays(&format!("touch made; echo secret > a.key\n{REPORTED}"));
+        scene.act(&["run", "a bridge", "--agent-cmd", &agent]).exits(0);
+        let done = scene.act(&["ship", "--no-pr"]).exits(1);
+        assert!(done.err.contains("a.key goes through the filter crypt"), "{user:?}: {done:?}");
+        assert_ne!(scene.script("git cat-file blob HEAD:a.key").code, 0, "{user:?}");
+        scene.script("git add a.key; git commit -q -m key").exits(0);
+        scene.act(&["ship", "--no-pr"]).exits(0);
+        assert_eq!(scene.script("git cat-file blob HEAD:a.key").out, "frperg\n", "{user:?}");
+    }
+}

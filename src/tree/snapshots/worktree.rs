@@ -216,10 +216,23 @@ fn fill(root: &Git, plan: &Worktree, run: &str, view: &Path) -> anyhow::Result<(
         let status = tree.status()?;
         snapshot::take(&tree.pinned, &status, run)?;
     }
-    let git = git.without_drivers()?;
+    Ok(write_files(&git)?)
+}
+
+/// Writes the files of a worktree that was added without them. Git itself would write them under the configuration
+/// of the tree that it was started in, with whatever drivers that of the worktree names beside.
+fn write_files(worktree: &Git) -> Result<(), GitError> {
+    let git = worktree.without_drivers()?;
     git.run(["read-tree", "HEAD"])?;
     git.run(["checkout-index", "--quiet", "--all", "--force", "--index"])?;
     Ok(())
+}
+
+/// Adds a worktree that is on no branch, and writes its files.
+pub(crate) fn add_detached(git: &Git, place: &Path, commit: &str) -> Result<(), GitError> {
+    let words = ["worktree", "add", "--quiet", "--no-checkout", "--detach", "--"].map(AsRef::as_ref);
+    git.run(words.into_iter().chain([place.as_os_str(), commit.as_ref()]))?;
+    write_files(&git.open_other(place)?)
 }
 
 /// Brings the run's document along. A design that nobody committed is not part of the worktree, and
@@ -307,15 +320,44 @@ pub(crate) fn remove(plan: &Worktree, git_programs: Option<&[String]>) -> Result
         return Ok(None);
     }
     let git = Git::reopen(Path::new(&plan.root))?.trusting(git_programs);
-    // Without force, git refuses a worktree with changes or with files that it does not know.
-    match git.run(["worktree", "remove", "--", &plan.place]) {
-        Ok(_) => Ok(None),
+    // Without force, git looks for changes itself: with a git in the worktree, whose configuration may name drivers
+    // that that of the root does not.
+    let removed =
+        git.open_other(Path::new(&plan.place)).and_then(|it| unsaved(&it)).and_then(|why| match why {
+            Some(why) => Ok(Some(why.to_owned())),
+            None => git.run(["worktree", "remove", "--force", "--", &plan.place]).map(|_| None),
+        });
+    let why = match removed {
+        Ok(why) => why,
         Err(GitError::Failed { stderr, .. }) => {
-            let why = stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned();
-            Ok(Some(format!("the worktree {} stays: {why}", plan.place)))
+            Some(stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned())
         }
-        Err(error) => Err(error),
+        Err(error @ GitError::NotARepository { .. }) => Some(error.to_string()),
+        Err(error) => return Err(error),
+    };
+    Ok(why.map(|it| format!("the worktree {} stays: {it}", plan.place)))
+}
+
+/// Says what a worktree holds that would be lost with it.
+fn unsaved(worktree: &Git) -> Result<Option<&'static str>, GitError> {
+    let changes = [
+        "status",
+        "--porcelain",
+        "-z",
+        "--no-renames",
+        "--untracked-files=normal",
+        "--ignore-submodules=none",
+    ];
+    if !worktree.run(changes)?.is_empty() {
+        return Ok(Some("it contains modified or untracked files"));
     }
+    // The repositories of submodules lie in the worktree's own entry, which goes with it.
+    let has_submodules = worktree.git_dir().join("modules").exists()
+        || worktree
+            .run(["ls-files", "--stage", "-z"])?
+            .split(|it| *it == 0)
+            .any(|it| it.starts_with(b"160000 "));
+    Ok(has_submodules.then_some("it contains submodules"))
 }
 
 /// Makes a worktree again that was removed, from its branch; from where the run began, if the branch is
@@ -329,9 +371,9 @@ pub(crate) fn make_again(plan: &Worktree, git_programs: Option<&[String]>) -> Re
         Some(_) => &["--", place, branch],
         None => &["-b", branch, "--", place, &plan.base],
     };
-    let add = ["worktree", "add", "--quiet"].iter().chain(words);
+    let add = ["worktree", "add", "--quiet", "--no-checkout"].iter().chain(words);
     git.run(add)?;
-    Ok(())
+    write_files(&git.open_other(Path::new(place))?)
 }
 
 /// Deletes a branch whose commits are all in the branch that it was merged into.
@@ -411,5 +453,61 @@ pub(crate) fn current_branch(git: &Git) -> Result<Option<String>, GitError> {
         Ok(output) => Ok(Some(single_line(&output)).filter(|it| !it.is_empty())),
         Err(GitError::Failed { code: Some(1), .. }) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{add_detached, make_again, remove};
+    use crate::tree::sample::Sample;
+    use loop_core::engine::Worktree;
+
+    /// Only in a worktree does the repository's configuration name a filter, and every file goes through it.
+    #[test]
+    fn g29_a_filter_that_only_a_worktree_has_is_not_started_by_what_is_done_to_it() {
+        let sample = Sample::committed();
+        let marker = sample.marker().display().to_string();
+        let evil =
+            format!("[filter \"evil\"]\n\tclean = touch {marker}; cat\n\tsmudge = touch {marker}; cat\n");
+        std::fs::write(sample.outside("evil"), evil).unwrap();
+        let place = sample.path(".worktrees/one");
+        let plan = Worktree {
+            root: sample.top().display().to_string(),
+            place: place.display().to_string(),
+            branch: "one".to_owned(),
+            base: sample.user(&["rev-parse", "HEAD"]),
+            target: None,
+            existing: false,
+        };
+        let settings = sample.outside("evil").display().to_string();
+        sample.user(&["config", "includeIf.gitdir:**/worktrees/**.path", &settings]);
+        sample.write(".git/info/attributes", b"* filter=evil\n");
+        make_again(&plan, None).unwrap();
+        let touch = || {
+            let file = std::fs::File::options().append(true).open(place.join("a.txt")).unwrap();
+            file.set_modified(std::time::UNIX_EPOCH).unwrap();
+        };
+        assert_eq!(std::fs::read(place.join("a.txt")).unwrap(), b"a\n");
+        std::fs::write(place.join("draft"), "").unwrap();
+        touch();
+        let why = remove(&plan, None).unwrap().unwrap();
+        assert!(why.ends_with("it contains modified or untracked files"), "{why}");
+        std::fs::remove_file(place.join("draft")).unwrap();
+        touch();
+        assert_eq!(remove(&plan, None).unwrap(), None);
+        assert!(!place.exists());
+        let room = sample.outside("room");
+        add_detached(&sample.git(), &room, "HEAD").unwrap();
+        assert_eq!(std::fs::read(room.join("a.txt")).unwrap(), b"a\n");
+        assert!(!sample.marker().exists());
+        // Git by itself starts it there.
+        std::fs::File::options()
+            .append(true)
+            .open(room.join("a.txt"))
+            .unwrap()
+            .set_modified(std::time::UNIX_EPOCH)
+            .unwrap();
+        sample.user_in(&room, &["status"]);
+        assert!(sample.marker().exists());
     }
 }
