@@ -3,9 +3,8 @@
 
 use crate::desk::caller::Caller;
 use crate::desk::refusal::{NextStep, Refusal};
-use crate::world::effects::approval::{presence_of, signer};
+use crate::world::effects::approval::{ONLY_TOUCHED, presence_of, signer};
 use crate::world::wait::now;
-use loop_base::text::shell_word;
 use loop_core::engine::{
     Answer, Choice, Command, Presence, Question, QuestionKind, SIGNATURE_NAMESPACE, Signature, State,
 };
@@ -30,7 +29,7 @@ const USUAL_KEYS: [&str; 5] = ["id_ed25519_sk", "id_ecdsa_sk", "id_ed25519", "id
 pub(crate) struct ToSign {
     pub gate: String,
     pub statement: String,
-    /// Only a key that asks a person counts.
+    /// Only a security key that was touched counts.
     pub presence: bool,
 }
 
@@ -117,11 +116,15 @@ fn with_key(
     let presence = presence_of(kind);
     if gate.presence && !presence.is_shown() {
         let text = format!(
-            "the gate \"{name}\" asks for a person, and {} is {}; add a passphrase to make it ask",
+            "the gate \"{name}\" asks for a person, and {} is {}; {ONLY_TOUCHED}",
             key.display(),
             presence.words()
         );
-        return Err(Refusal::usage(text, format!("ssh-keygen -p -f {}", shell_word(&key.to_string_lossy()))));
+        let help = format!(
+            "name a security key: loop approve {name} --sign KEY; without one, take presence out of \
+             [gates.{name}] and start again: loop run --fresh"
+        );
+        return Err(Refusal::usage(text, NextStep::by_hand(help)));
     }
     let armored = ssh_keygen::sign(&key, kind, SIGNATURE_NAMESPACE, statement).map_err(refused)?;
     Ok(Signature { armored, presence })

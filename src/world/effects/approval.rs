@@ -29,18 +29,20 @@ pub(crate) fn signer(
     let Some(signature) = signature else { return Err("it is not signed".to_owned()) };
     let signers = gate.signers.as_deref().unwrap_or_default();
     let principal = ssh_keygen::verify(signers, SIGNATURE_NAMESPACE, statement, &signature.armored)?;
-    let touched = ssh_keygen::is_touched(&signature.armored);
-    let presence = match signature.presence {
-        _ if touched => Presence::Touch,
-        // Only the signature itself can say so.
-        Presence::Touch => Presence::Unknown,
-        known @ (Presence::Passphrase | Presence::Unknown | Presence::None) => known,
+    // Whatever else is said of it could be anybody's who can write into the database.
+    let presence = match ssh_keygen::is_touched(&signature.armored) {
+        true => Presence::Touch,
+        false => Presence::Unknown,
     };
     if gate.presence && !presence.is_shown() {
-        return Err(format!("it was signed with {}, and the gate asks for a person", presence.words()));
+        let words = presence.words();
+        return Err(format!("it was signed with {words}, and the gate asks for a person; {ONLY_TOUCHED}"));
     }
     Ok(Some(Box::new(Signer { principal, presence, armored: signature.armored.clone() })))
 }
+
+/// What a gate takes that asks for a person.
+pub(crate) const ONLY_TOUCHED: &str = "only the signature of a security key shows that somebody touched it";
 
 /// Returns what stands between this key and its use.
 pub(crate) fn presence_of(kind: KeyKind) -> Presence {

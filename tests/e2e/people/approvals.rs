@@ -1,7 +1,7 @@
 //! Approvals are for one commit, one tree and one time, and where a gate asks for it, signed by one of
 //! its approvers. Keys are made here; nobody's own key is touched.
 
-use loop_harness::{Sandbox, within};
+use loop_harness::{Sandbox, skipped, within};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -179,16 +179,93 @@ fn g28_presence_refuses_keys_that_ask_nobody() {
     );
     let signature = sandbox.root().join("text.sig").display().to_string();
     sandbox.run(&["approve", "--signature", &signature]).exits(2).says("asks for a person");
-    // The same key asks for a passphrase from now on.
+    // Nor does the word of whoever writes into the database.
+    let armored = std::fs::read_to_string(&signature).expect("a signature");
+    let claim = serde_json::json!({ "answer": { "question": 1, "choice": "approve", "text": "", "by": "boss",
+        "signature": { "armored": armored, "presence": "passphrase" } } });
+    let database = rusqlite::Connection::open(sandbox.home.join("loop.db")).expect("a database");
+    let row = "insert into command(run, at, body) values(1, 1, ?1)";
+    database.execute(row, [claim.to_string()]).expect("inserted");
+    drop(database);
+    sandbox.run(&["run"]).exits(3);
+    sandbox.run(&["log"]).says("asks for a person");
+    // That a key file asks for a passphrase is seen only where it lies.
     let words = ["-p", "-q", "-P", "", "-N", "secret", "-f", &ada];
     assert!(Command::new("ssh-keygen").args(words).status().expect("ssh-keygen").success());
-    let asked = sandbox.root().join("askpass");
-    std::fs::write(&asked, "#!/bin/sh\necho secret\n").expect("written");
-    std::fs::set_permissions(&asked, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
-    let asked = asked.display().to_string();
-    let person = [("SSH_ASKPASS", asked.as_str()), ("SSH_ASKPASS_REQUIRE", "force")];
-    let mut approve = sandbox.command(&["approve", "--sign", &ada]);
-    approve.envs(person);
-    sandbox.start(approve).wait().exits(0);
+    let done = sandbox.run(&["approve", "--sign", &ada]).exits(2);
+    assert!(done.err.contains("asks for its passphrase; only the signature of a security key"), "{done:?}");
+}
+
+/// A security key in software: what it signs has the flag of a touch in it, or not.
+struct SecurityKey<'a> {
+    sandbox: &'a Sandbox,
+}
+
+const APPLICATION: &[u8] = b"ssh:";
+
+impl SecurityKey<'_> {
+    fn openssl(&self, words: &[&str]) -> Vec<u8> {
+        let done = Command::new("openssl").args(words).current_dir(self.sandbox.root()).output();
+        let done = done.expect("openssl");
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        done.stdout
+    }
+
+    fn hash(&self, bytes: &[u8]) -> Vec<u8> {
+        self.sandbox.file("hashed", bytes);
+        self.openssl(&["dgst", "-sha256", "-binary", "hashed"])
+    }
+
+    fn base64(&self, bytes: &[u8]) -> String {
+        self.sandbox.file("encoded", bytes);
+        String::from_utf8(self.openssl(&["base64", "-A", "-in", "encoded"])).expect("text")
+    }
+
+    fn public(&self) -> Vec<u8> {
+        let key = self.openssl(&["pkey", "-in", "sk.pem", "-pubout", "-outform", "DER"]);
+        [string(b"sk-ssh-ed25519@openssh.com"), string(&key[key.len() - 32..]), string(APPLICATION)].concat()
+    }
+
+    fn sign(&self, text: &str, flags: u8) -> String {
+        let head = [string(b"loop-approval"), string(b""), string(b"sha256")].concat();
+        let signed = [b"SSHSIG".to_vec(), head.clone(), string(&self.hash(text.as_bytes()))].concat();
+        let after = [vec![flags], 7_u32.to_be_bytes().to_vec()].concat();
+        let whole = [self.hash(APPLICATION), after.clone(), self.hash(&signed)].concat();
+        self.sandbox.file("whole", whole);
+        let made = self.openssl(&["pkeyutl", "-sign", "-rawin", "-inkey", "sk.pem", "-in", "whole"]);
+        let made = string(&[string(b"sk-ssh-ed25519@openssh.com"), string(&made), after].concat());
+        let blob = [b"SSHSIG".to_vec(), 1_u32.to_be_bytes().to_vec(), string(&self.public()), head, made];
+        let text = self.base64(&blob.concat());
+        let lines: Vec<&str> =
+            text.as_bytes().chunks(70).map(|it| std::str::from_utf8(it).expect("text")).collect();
+        format!("-----BEGIN SSH SIGNATURE-----\n{}\n-----END SSH SIGNATURE-----\n", lines.join("\n"))
+    }
+}
+
+fn string(bytes: &[u8]) -> Vec<u8> {
+    [&u32::try_from(bytes.len()).expect("short").to_be_bytes()[..], bytes].concat()
+}
+
+#[test]
+fn g28_presence_takes_a_security_key_that_was_touched() {
+    let sandbox = Sandbox::new();
+    if Command::new("openssl").arg("version").output().is_err() {
+        return skipped("g28_presence_takes_a_security_key", "openssl is missing");
+    }
+    let key = SecurityKey { sandbox: &sandbox };
+    key.openssl(&["genpkey", "-algorithm", "ed25519", "-out", "sk.pem"]);
+    let public = key.base64(&key.public());
+    // Untouched ones are refused by ssh-keygen itself unless the file of approvers says otherwise.
+    let line = format!("ada@example.org sk-ssh-ed25519@openssh.com {public}\n");
+    sandbox.file("approvers", line);
+    let approvers = sandbox.path("approvers").display().to_string();
+    waiting(&sandbox, &format!("sign = true\napprovers = \"{approvers}\"\npresence = true"));
+    let statement = sandbox.status()["question"]["sign"]["statement"].as_str().expect("a text").to_owned();
+    let signature = sandbox.path("approval.sig").display().to_string();
+    sandbox.file("approval.sig", key.sign(&statement, 0));
+    sandbox.run(&["approve", "--signature", &signature]).exits(2);
+    sandbox.file("approval.sig", key.sign(&statement, 1));
+    sandbox.run(&["approve", "--signature", &signature]).exits(0);
     sandbox.run(&["run"]).exits(0);
+    sandbox.run(&["log"]).says("signed by ada@example.org");
 }

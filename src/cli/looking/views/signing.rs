@@ -2,6 +2,7 @@
 //! for, and how to sign on another machine, where nothing of ours is installed.
 
 use crate::cli::Context;
+use crate::cli::hint;
 use crate::desk::{ToSign, to_sign, usual_key};
 use loop_core::engine::{SIGNATURE_NAMESPACE, State};
 use loop_core::workflow::model::Workflow;
@@ -21,10 +22,10 @@ pub(crate) fn lines(context: &Context, run: &str, workflow: &Workflow, state: &S
     let text = statement.trim_end().replace('\'', "'\\''").replace('\n', "' '");
     vec![
         mine,
-        "to sign on another machine:".to_owned(),
+        format!("to sign on another machine{}:", if presence { ", with a security key" } else { "" }),
         format!(
             "  printf '%s\\n' '{text}' | ssh-keygen -Y sign -n {SIGNATURE_NAMESPACE} -f KEY > approval.sig"
         ),
-        format!("  then here: loop approve {gate} --signature approval.sig"),
+        format!("  then here: {}", hint::pasteable(&format!("loop approve {gate} --signature approval.sig"))),
     ]
 }

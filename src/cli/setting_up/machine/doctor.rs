@@ -304,7 +304,10 @@ fn isolation() -> DoctorFinding {
 /// Says which key would sign an approval, and what it asks for.
 fn key(context: &Context) -> DoctorFinding {
     match context.caller.environment.user_home.as_deref().and_then(usual_key) {
-        Some((key, Ok(kind))) => good("key", format!("{} is {}", key.display(), kind.words())),
+        Some((key, Ok(kind))) => {
+            let barred = if kind.is_shown() { "" } else { "; a gate with presence = true does not take it" };
+            good("key", format!("{} is {}{barred}", key.display(), kind.words()))
+        }
         Some((_, Err(why))) => {
             bad("key", why, NextStep::by_hand("name another one: loop approve GATE --sign KEY"))
         }

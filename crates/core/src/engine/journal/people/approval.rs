@@ -75,7 +75,7 @@ impl Subject {
 pub struct Signature {
     /// As `ssh-keygen -Y sign` writes it.
     pub armored: String,
-    /// What asked a person for it, as far as the one who took it could see.
+    /// What asked a person for it, as the one who took it says. It proves nothing.
     pub presence: Presence,
 }
 
@@ -103,11 +103,12 @@ impl Presence {
         }
     }
 
-    /// Whether a person had to be there.
+    /// Whether the signature shows that a person was there. That a key file asks for a passphrase is seen only where
+    /// it lies, and not in what it signs.
     pub fn is_shown(self) -> bool {
         match self {
-            Presence::Touch | Presence::Passphrase => true,
-            Presence::Unknown | Presence::None => false,
+            Presence::Touch => true,
+            Presence::Passphrase | Presence::Unknown | Presence::None => false,
         }
     }
 }
