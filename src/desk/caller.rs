@@ -1,6 +1,7 @@
 //! Where a request comes from: the directory, the home, the run that it names, and what its
 //! environment says. Here the project is found, and the run that is meant.
 
+use super::kept_head::refuse_hidden_runs;
 use super::refusal::{NextStep, Refusal};
 use crate::measure::detect::proposed_answer;
 use crate::measure::unignored_output::ignore_command;
@@ -135,11 +136,13 @@ impl Caller {
     }
 
     pub(crate) fn runs_of_project(&self, home: &Home) -> anyhow::Result<Vec<Row>> {
-        let project = self.project()?.to_string_lossy().into_owned();
+        let folder = self.project()?;
+        let project = folder.to_string_lossy().into_owned();
         let runs =
             home.runs(&Filter { project: Some(&project), limit: Some(RUNS_LOOKED_AT), ..Filter::default() })?;
         if runs.is_empty() {
             home.refuse_hidden_runs(|it| it.project == project)?;
+            refuse_hidden_runs(home, &folder)?;
         }
         Ok(runs)
     }

@@ -1,7 +1,6 @@
 //! What the repository remembers of a run's journal: written when the run stops, compared when it
 //! continues and when somebody asks.
 
-use super::caller::Caller;
 use crate::tree::git::{Git, GitError};
 use crate::tree::{journal_head, worktree};
 use loop_base::files::ours;
@@ -67,27 +66,26 @@ pub(crate) fn keep_head(run: &Run, place: &Path) {
     }
 }
 
-/// Refuses where somebody deleted a run of this repository from the list: it may be newer than the run that is
-/// about to be called done. Those of other repositories are no reason.
-pub(crate) fn refuse_deleted_runs(home: &Home, place: &Path) -> anyhow::Result<()> {
-    let missing = home.missing_runs()?;
-    if missing.is_empty() {
-        return Ok(());
-    }
+/// Refuses where somebody hid a run of this repository: deleted it from the list, or changed by what a run is found. It
+/// may be newer than the run that is about to be called done. Those of other repositories are no reason.
+pub(crate) fn refuse_hidden_runs(home: &Home, place: &Path) -> anyhow::Result<()> {
     let Ok(remembered) = repository(place).and_then(|git| journal_head::every_run(&git)) else {
         return Ok(());
     };
-    match missing.iter().find(|it| remembered.contains(*it)) {
-        Some(id) => Ok(home.refuse_missing(id)?),
-        None => Ok(()),
+    let missing = home.missing_runs()?;
+    if let Some(id) = missing.iter().find(|it| remembered.contains(*it)) {
+        return Ok(home.refuse_missing(id)?);
     }
+    for run in &remembered {
+        home.match_opening(run)?;
+    }
+    Ok(())
 }
 
 /// A run that the repository remembers, and that the home lists under another project, was moved there
 /// by somebody: nothing of ours does that.
-pub(crate) fn refuse_misplaced(caller: &Caller, home: &Home) -> anyhow::Result<()> {
-    let project = caller.project()?;
-    let Ok(git) = Git::around(&project) else { return Ok(()) };
+pub(crate) fn refuse_misplaced(project: &Path, home: &Home) -> anyhow::Result<()> {
+    let Ok(git) = Git::around(project) else { return Ok(()) };
     for run in journal_head::runs(&git).unwrap_or_default() {
         if let Some(row) = home.run(&run)?.filter(|it| Path::new(&it.project) != project) {
             let what = format!("run {run}: the list says project {:?}, its repository is here", row.project);

@@ -40,7 +40,7 @@ pub(crate) use driving::resume::{Continued, Going, Took, ask_again, find_to_resu
 pub(crate) use driving::session::{Stopped, first_prompt, join, of_project as sessions_of_project, stopped};
 pub(crate) use driving::verify_record::{RecordRequest, verify_record};
 pub(crate) use inside_call::{GuardedCommand, refuse as refuse_agents, refuse_own};
-pub(crate) use kept_head::{KeptHead, deleted_head, match_kept_head, refuse_deleted_runs, refuse_misplaced};
+pub(crate) use kept_head::{KeptHead, deleted_head, match_kept_head, refuse_hidden_runs, refuse_misplaced};
 pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::dirty_tree::uncommitted;
 pub(crate) use obstacles::place::refuse_lost_repository;

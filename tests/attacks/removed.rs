@@ -203,6 +203,42 @@ fn g27_a_deleted_row_is_missed_although_an_older_run_was_completed() {
     }
 }
 
+/// The same where the row is there and a column of it is another: no list and no search finds it by that.
+#[test]
+fn g27_a_run_that_a_column_hides_is_missed() {
+    for user in users("g27_a_run_that_a_column_hides") {
+        let scene = Scene::new(user);
+        scene.waits(BUILD);
+        let agent = scene.plays(BUILT);
+        let again = ["run", "a bridge", "--agent-cmd", &agent];
+        let hide = |column: &str| format!("update run set {column} = '/x' where status = 'waiting'");
+        let back = |column: &str, value: &str| {
+            change(&scene, &format!("update run set {column} = '{value}' where status = 'waiting'"));
+        };
+        let project = scene.project.display().to_string();
+        let damaged = |words: &[&str]| {
+            let done = scene.act(words).exits(8);
+            let why = "the workflow or the opening of the run was changed after it was recorded";
+            assert!(done.err.contains(why), "{user:?}, {words:?}: {done:?}");
+        };
+        for (column, value) in [("project", &*project), ("workflow", "gated"), ("input", "a bridge")] {
+            change(&scene, &hide(column));
+            [&again[..], &["status"], &["wait"]].into_iter().for_each(damaged);
+            back(column, value);
+        }
+        scene.act(&["approve"]).exits(0);
+        scene.act(&["run"]).exits(0);
+        scene.script("git rm -q built && git commit -q -m gone").exits(0);
+        scene.act(&again).exits(3);
+        for (column, value) in [("project", &*project), ("workflow", "gated"), ("input", "a bridge")] {
+            change(&scene, &hide(column));
+            [&again[..], &["status"], &["wait"]].into_iter().for_each(damaged);
+            back(column, value);
+        }
+        scene.gate_is_open("when the list is as it was");
+    }
+}
+
 /// A question shows the last attempts, and says how many there were.
 #[test]
 fn g28_a_question_tells_how_often_an_agent_tried() {

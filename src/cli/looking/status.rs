@@ -57,7 +57,7 @@ fn show(context: &Context, home: &Home, row: &Row) -> anyhow::Result<u8> {
         let kept = desk::match_kept_head(home, &row.id, std::path::Path::new(&row.place))?;
         is_deleted = kept == desk::KeptHead::Deleted;
         if Status::of(&state).is_closed() {
-            desk::refuse_deleted_runs(home, std::path::Path::new(&row.place))?;
+            desk::refuse_hidden_runs(home, std::path::Path::new(&row.place))?;
         }
         loop_store::mirror::restore(home, &row.id, &workflow, &state, std::path::Path::new(&row.place));
     }

@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context, flags: &VerifyFlags) -> anyhow::Result<u8> 
     }
     home.refuse_missing_runs()?;
     let Some(row) = context.caller.find(&home)? else {
-        desk::refuse_misplaced(&context.caller, &home)?;
+        desk::refuse_misplaced(&context.caller.project()?, &home)?;
         return Err(Refusal::no_run());
     };
     let damaged = |what: &str| {

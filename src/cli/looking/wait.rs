@@ -3,7 +3,7 @@
 
 use crate::cli::hint::next_step;
 use crate::cli::{Context, json};
-use crate::desk::{Refusal, load, refuse_deleted_runs};
+use crate::desk::{Refusal, load, refuse_hidden_runs};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::world::wait::Signals;
@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     let (workflow, state) = load(&home, &row)?;
     let status = Status::of(&state);
     if status.is_closed() {
-        refuse_deleted_runs(&home, Path::new(&row.place))?;
+        refuse_hidden_runs(&home, Path::new(&row.place))?;
     }
     // The session finds what came of the proof when it stops again.
     let exit = if state.session.is_some() && !status.is_closed() { 0 } else { status.exit() };

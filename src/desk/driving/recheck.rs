@@ -4,7 +4,7 @@
 use crate::desk::caller::Caller;
 use crate::desk::caller::load;
 use crate::desk::driving::open::FoundRun;
-use crate::desk::kept_head::refuse_deleted_runs;
+use crate::desk::kept_head::refuse_hidden_runs;
 use crate::desk::note::Note;
 use crate::desk::obstacles::prepare::fill_checks;
 use crate::desk::refusal::{NextStep, Refusal};
@@ -76,7 +76,7 @@ pub(crate) fn as_recorded(found: &FoundRun) -> anyhow::Result<FoundRun> {
 /// Looks at a finished run: its proof, its input, and its checks on the tree as it is.
 fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
     let FoundRun { home, row } = found;
-    refuse_deleted_runs(home, Path::new(&row.place))?;
+    refuse_hidden_runs(home, Path::new(&row.place))?;
     let (workflow, state) = load(home, row)?;
     let is_completed = row.status == Status::Completed;
     if is_completed && state.untested {

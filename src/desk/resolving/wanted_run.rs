@@ -1,6 +1,7 @@
 //! The run that is wanted: this input, by this workflow, in this project. Three things make two runs
 //! the same, and by them a run is found again.
 
+use crate::desk::kept_head::refuse_hidden_runs;
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::input::RunInput;
 use crate::tree::git::Git;
@@ -34,7 +35,10 @@ impl WantedRun {
         Ok(match row {
             Some(row) if home.snapshot(&row.id)?.is_some() => Before::Opened(row),
             Some(row) => Before::Begun(row),
-            None => Before::Nothing,
+            None => {
+                refuse_hidden_runs(home, &self.project)?;
+                Before::Nothing
+            }
         })
     }
 

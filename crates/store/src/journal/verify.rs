@@ -107,6 +107,27 @@ impl Home {
         })
     }
 
+    /// Fails where the columns by which a run is found, or its workflow, are not those that it was opened with. A run
+    /// that is not here, or has no event yet, has nothing to compare.
+    pub fn match_opening(&self, run: &str) -> Result<(), StoreError> {
+        self.read(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let key = match find(&transaction, run) {
+                Ok(found) => found.key,
+                Err(StoreError::NoRun { .. }) => return Ok(()),
+                Err(error) => return Err(error),
+            };
+            let Some(SnapshotRow { seq, hash, seal, .. }) = snapshot(&transaction, key)? else {
+                return Ok(());
+            };
+            let opening = seal::opening(&transaction, run, key)?;
+            match seal::holds(&transaction, run, key, &hash, &opening, seal)? {
+                true => Ok(()),
+                false => Err(StoreError::damaged(format!("run {run}, event {seq}: {}", seal::BROKEN))),
+            }
+        })
+    }
+
     /// Lists what is wrong with the pages of the database and its tables; empty when nothing is. Whether
     /// the indexes say what the tables say is looked at too.
     pub fn faults(&self) -> Result<Vec<String>, StoreError> {
