@@ -167,3 +167,22 @@ fn g07_a_locked_database_is_waited_for_and_then_named() {
     other.execute_batch("rollback").expect("free again");
     sandbox.run(&["guide", "hello"]).exits(0);
 }
+
+/// Numbers that no program of ours has written: a cache counts as far as it can, and a request is refused.
+#[test]
+fn g27_numbers_that_are_too_large_stop_nothing() {
+    let sandbox = capped();
+    let set = |sql: &str| database(&sandbox).execute_batch(sql).expect("a statement");
+    let most = i64::MAX;
+    set(&format!("update spend set calls = {most}, unknown_calls = {most}, micro_usd = 1"));
+    sandbox.run(&["resume", "-n", "2"]).exits(6);
+    set(&format!("update run set epoch = {}", most - 100));
+    sandbox.run(&["resume", "-n", "3"]).exits(6);
+    assert_eq!(sandbox.calls(), [1, 2, 3]);
+    let body = r#"{"resume":{"reset":false,"phase":7,"most":9}}"#;
+    set(&format!("insert into command(run, at, body) values(1, 0, '{body}')"));
+    sandbox.run(&["resume", "-n", "4"]).exits(6);
+    sandbox.run(&["log"]).says("there is no phase 8");
+    assert_eq!(sandbox.calls(), [1, 2, 3, 4]);
+    sandbox.run(&["verify"]).exits(0);
+}

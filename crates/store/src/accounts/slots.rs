@@ -108,7 +108,10 @@ fn uses(connection: &Connection) -> Result<Vec<SlotUse>, StoreError> {
         let holder: String = row.get(3)?;
         // A row that nobody can read holds nothing; the next call removes it.
         let Ok(holder) = serde_json::from_str(&holder) else { continue };
-        let (account, run, call, since) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(4)?);
+        let (account, run, since) = (row.get(0)?, row.get(1)?, row.get(4)?);
+        // One that is no number of ours counts as the nearest one.
+        let number = |it: i64| u32::try_from(it.max(0)).unwrap_or(u32::MAX);
+        let call = row.get::<_, Option<i64>>(2)?.map(number);
         all.push(SlotUse { account, run, call, holder, since });
     }
     Ok(all)

@@ -89,7 +89,7 @@ impl Home {
             transaction.prepare_cached("insert into reservation values(?1, ?2, ?3, ?4, ?5, ?6)")?.execute(
                 params![wanted.run, wanted.call, wanted.attempt, day, micro_usd(wanted.usd), wanted.at.0],
             )?;
-            Ok(Reserved::Granted { left: usd(most - spent - held) })
+            Ok(Reserved::Granted { left: usd(most.saturating_sub(spent).saturating_sub(held)) })
         })
     }
 
@@ -148,9 +148,14 @@ fn taken(connection: &Connection, day: &str, run: &str) -> Result<(i64, i64), St
 }
 
 fn reserved(connection: &Connection, day: &str, except: &str) -> Result<i64, StoreError> {
-    Ok(connection
-        .prepare_cached("select ifnull(sum(micro_usd), 0) from reservation where day = ?1 and run <> ?2")?
-        .query_row([day, except], |row| row.get(0))?)
+    let mut query =
+        connection.prepare_cached("select micro_usd from reservation where day = ?1 and run <> ?2")?;
+    let mut sum: i64 = 0;
+    let mut rows = query.query([day, except])?;
+    while let Some(row) = rows.next()? {
+        sum = sum.saturating_add(row.get(0)?);
+    }
+    Ok(sum)
 }
 
 fn void(transaction: &Transaction<'_>, run: &str, except: Option<u32>) -> Result<(), StoreError> {
@@ -162,6 +167,8 @@ fn void(transaction: &Transaction<'_>, run: &str, except: Option<u32>) -> Result
 
 fn spent_on(connection: &Connection, day: &str, project: Option<&str>) -> Result<Spend, StoreError> {
     let count = |it: i64| u64::try_from(it).unwrap_or_default();
+    // Somebody may have written a number that is none of ours: it counts as the nearest one.
+    let small_count = |it: i64| u32::try_from(it.max(0)).unwrap_or(u32::MAX);
     let mut query = connection.prepare_cached(
         "select calls, unknown_calls, tokens, input, cache_write, cache_read, output, micro_usd,
              assumed_micro_usd
@@ -179,8 +186,8 @@ fn spent_on(connection: &Connection, day: &str, project: Option<&str>) -> Result
         // Days from before the classes have one number.
         let whole = count(row.get(2)?);
         tokens.input = tokens.input.saturating_add(whole.saturating_sub(tokens.total()));
-        sum.calls = sum.calls.saturating_add(row.get(0)?);
-        sum.unknown_calls = sum.unknown_calls.saturating_add(row.get(1)?);
+        sum.calls = sum.calls.saturating_add(small_count(row.get(0)?));
+        sum.unknown_calls = sum.unknown_calls.saturating_add(small_count(row.get(1)?));
         sum.tokens.add(tokens);
         sum.micro_usd = sum.micro_usd.saturating_add(row.get(7)?);
         sum.assumed_micro_usd = sum.assumed_micro_usd.saturating_add(row.get(8)?);

@@ -97,6 +97,13 @@ impl Identity {
     }
 }
 
+/// Returns the epochs that have a shim's identity in this folder. The number of an epoch may be any: it stands in the
+/// list of runs, where others can write.
+pub(crate) fn epochs(run_dir: &Path) -> Vec<u64> {
+    let names = fs::read_dir(run_dir).into_iter().flatten().flatten().map(|it| it.file_name());
+    names.filter_map(|it| it.to_str()?.strip_prefix("shim-")?.parse().ok()).collect()
+}
+
 /// A few paths and numbers; a longer text is not ours.
 const IDENTITY_MOST: usize = 64 << 10;
 

@@ -3,7 +3,7 @@
 //! what is in the one and remove the other.
 
 use crate::contain::cgroup;
-use crate::contain::identity::Identity;
+use crate::contain::identity::{self, Identity};
 use crate::contain::temp_dir::Scratch;
 use crate::records::protocol::Survivor;
 use std::path::Path;
@@ -32,8 +32,9 @@ pub fn clear(run_dir: &Path, epoch: u64) -> Vec<Survivor> {
 
 /// The same for the last shim before this epoch: each one clears up after the one before it.
 pub fn clear_before(run_dir: &Path, epoch: u64) -> Vec<Survivor> {
-    let mut earlier = (0..epoch).rev();
-    let last = earlier.find_map(|it| Some((it, Identity::read(run_dir, it).ok()??)));
+    let mut earlier: Vec<u64> = identity::epochs(run_dir).into_iter().filter(|it| *it < epoch).collect();
+    earlier.sort_unstable();
+    let last = earlier.into_iter().rev().find_map(|it| Some((it, Identity::read(run_dir, it).ok()??)));
     last.map_or(Vec::new(), |(epoch, shim)| clear_after(run_dir, epoch, &shim))
 }
 

@@ -64,7 +64,11 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
             Err(format!("no phase has a skill \"{skill}\"{}", meant.unwrap_or_default()))
         }
         Command::Resume { phase: Some(phase), .. } if state.phase < phase => {
-            Err(format!("{} has not been reached", workflow.phases[phase].name))
+            let name = workflow.phases.get(phase).map(|it| it.name.as_str());
+            Err(name.map_or_else(
+                || format!("there is no phase {}", phase.saturating_add(1)),
+                |it| format!("{it} has not been reached"),
+            ))
         }
         Command::Waive { ref reason, .. } if reason.trim().is_empty() => {
             Err("a finding is waived only with a reason".to_owned())
