@@ -5,8 +5,8 @@ use super::*;
 use crate::chain;
 use crate::run::Run;
 use loop_base::time::Timestamp;
-use loop_core::engine::{Event, Facts, Opening, State};
-use loop_core::workflow::model::{DEFINITION_VERSION, Workflow};
+use loop_core::engine::{Event, Facts, How, Opening, State};
+use loop_core::workflow::model::{DEFINITION_VERSION, Fact, Workflow};
 use loop_core::workflow::resolve::{Layers, resolve};
 use std::rc::Rc;
 
@@ -17,9 +17,13 @@ pub(super) fn tdd() -> Workflow {
 
 /// A home with a run of tdd that was opened, measured and held, and the state that it came to.
 pub(super) fn held() -> (StorePlace, Rc<Home>, State) {
+    held_with(&tdd())
+}
+
+fn held_with(workflow: &Workflow) -> (StorePlace, Rc<Home>, State) {
     let place = place();
     let home = Rc::new(Home::open(&place.path()).unwrap());
-    store_definition(&home, &tdd());
+    store_definition(&home, workflow);
     let mut run = Run::open(Rc::clone(&home), RUN, Timestamp(10)).unwrap();
     run.record(
         Timestamp(11),
@@ -41,15 +45,18 @@ fn store_definition(home: &Home, workflow: &Workflow) {
 
 /// What another version of the program would have left: a sound snapshot of a shape that is not ours.
 fn leave_other_snapshot(home: &Home) {
+    leave_snapshot(home, STATE_VERSION + 1, "{\"station\":\"elsewhere\"}");
+}
+
+fn leave_snapshot(home: &Home, version: i64, text: &str) {
     home.write(|transaction| {
         let (seq, hash): (i64, chain::Hash) =
             transaction
                 .query_row("select seq, hash from snapshot", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let text = "{\"station\":\"elsewhere\"}";
         let sealed = chain::state_hash(RUN, seq, &hash, text);
         transaction.execute(
             "update snapshot set version = ?1, state = ?2, state_hash = ?3",
-            rusqlite::params![STATE_VERSION + 1, text, sealed],
+            rusqlite::params![version, text, sealed],
         )?;
         Ok(())
     })
@@ -103,6 +110,30 @@ fn a_snapshot_of_another_version_is_folded_again() {
     assert_eq!((snapshot.seq, snapshot.state().is_some()), (5, true));
     drop(run);
     assert_eq!(home.verify(RUN).unwrap(), JournalVerdict::Whole { events: 5 });
+}
+
+/// Version 3 did not know what gates saw, so whoever passed one would be asked again about what they had seen.
+#[test]
+fn what_a_gate_saw_is_known_of_runs_whose_snapshot_does_not_say_it() {
+    let mut workflow = tdd();
+    workflow.facts.insert("touches_keys".to_owned(), Fact::Path(Vec::new()));
+    let (_place, home, _) = held_with(&workflow);
+    let mut run = Run::open(Rc::clone(&home), RUN, Timestamp(20)).unwrap();
+    let values = [("touches_keys".to_owned(), true.into())].into();
+    let facts = Facts { values, ..Facts::default() };
+    let baseline = loop_core::engine::Baseline { results: Vec::new(), facts, ms: 7, opening: None };
+    run.record(Timestamp(21), Event::Baselined(baseline));
+    let (gate, by) = ("security".to_owned(), "ann".to_owned());
+    run.record(Timestamp(22), Event::Approved { gate, by, about: None, signer: None });
+    run.record(Timestamp(23), Event::Entered { phase: 1, how: How::Passed });
+    run.commit().unwrap();
+    let state = run.state.clone();
+    drop(run);
+    assert!(state.gates_about["security"].contains("touches_keys"));
+    let mut text = serde_json::to_value(&state).unwrap();
+    text.as_object_mut().unwrap().remove("gates_about");
+    leave_snapshot(&home, 3, &text.to_string());
+    assert_eq!(fold::state(&home, RUN, &workflow).unwrap().gates_about, state.gates_about);
 }
 
 /// A limit that a person changed counts from there on, also when the events are folded again.

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 /// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
 /// be misread; those are folded again from their events.
-pub const STATE_VERSION: i64 = 3;
+pub const STATE_VERSION: i64 = 4;
 
 /// How a call went wrong, for the questions that follow it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
