@@ -114,6 +114,8 @@ impl Queue {
     /// A person has looked at what held it back; returns that.
     pub(crate) fn accept(&self) -> Result<Vec<String>, Refusal> {
         let DomainQueue { project, domain, .. } = &self.queue;
+        // Nobody has seen what cannot be read.
+        queue_rules::readable(&self.home, &self.queue)?;
         Ok(self.home.accept_held_back(project, domain).map_err(anyhow::Error::from)?)
     }
 

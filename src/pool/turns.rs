@@ -343,7 +343,7 @@ impl<'a> Pool<'a> {
             } else if let Some(job) = self.next_ready()? {
                 self.away = match self.on_another_branch() {
                     Some(away) => Some(away),
-                    None => self.by_other_rules()?,
+                    None => self.by_other_rules(),
                 };
                 if let Some(away) = &self.away {
                     if told.is_none_or(|it| it.why != away.why) {
@@ -379,19 +379,21 @@ impl<'a> Pool<'a> {
 
     /// Somebody changed how systems are built while agents worked: it may have been one of them, in a call that has not
     /// ended yet. What a person accepts is what later changes are compared with.
-    fn by_other_rules(&mut self) -> anyhow::Result<Option<NothingBegins>> {
+    fn by_other_rules(&mut self) -> Option<NothingBegins> {
         let rules = self.queue.rules(self.caller, &self.request.run);
         let was_held = self.away_for_rules;
         let changed = rules.changed_since(&self.rules).filter(|_| !was_held && !self.followed.is_empty());
-        if let Some(text) = changed {
-            self.queue.hold_back(&text)?;
+        if let Some(text) = changed
+            && let Err(why) = self.queue.hold_back(&text)
+        {
+            return Some(NothingBegins { why, until: "it is repaired" });
         }
         let held = self.queue.held_back();
         self.away_for_rules = held.is_some();
         if held.is_none() {
             self.rules = rules;
         }
-        Ok(held.map(|why| NothingBegins { why, until: "it is accepted" }))
+        held.map(|why| NothingBegins { why, until: "it is accepted" })
     }
 
     /// How many systems are worked on. One that waits for a person takes nobody's place.

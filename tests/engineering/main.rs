@@ -4,6 +4,7 @@
 mod continuing;
 mod domain;
 mod github;
+mod held_back;
 mod hints;
 mod landing;
 mod liars;

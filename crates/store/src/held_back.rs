@@ -8,6 +8,7 @@ use loop_base::files;
 use loop_base::files::private_folder;
 use loop_base::time::Timestamp;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
@@ -16,9 +17,13 @@ const REASONS_MOST: usize = 50;
 
 impl Home {
     /// Returns why nothing of this queue begins.
-    pub fn held_back(&self, project: &str, domain: &str) -> Vec<String> {
-        let text = files::text(&self.held_back_file(project, domain)).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
+    pub fn held_back(&self, project: &str, domain: &str) -> Result<Vec<String>, StoreError> {
+        let path = self.held_back_file(project, domain);
+        match files::text(&path) {
+            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(StoreError::Other { path, why: error.to_string() }),
+        }
     }
 
     /// From here on nothing of this queue begins, for this reason too. Where several agents work, each call that ends
@@ -30,7 +35,7 @@ impl Home {
         why: &str,
         began: Timestamp,
     ) -> Result<(), StoreError> {
-        let mut reasons = self.held_back(project, domain);
+        let mut reasons = self.held_back(project, domain)?;
         let why = why.replace(['\n', '\r'], " ");
         let accepted = self.held_back_file(project, domain).with_extension("accepted");
         let is_later = fs::metadata(&accepted).is_ok_and(|it| began.0 <= it.mtime() * 1000 + 999);
@@ -47,7 +52,7 @@ impl Home {
 
     /// A person has looked at it: systems may begin. Returns what was accepted.
     pub fn accept_held_back(&self, project: &str, domain: &str) -> Result<Vec<String>, StoreError> {
-        let reasons = self.held_back(project, domain);
+        let reasons = self.held_back(project, domain)?;
         let path = self.held_back_file(project, domain);
         if reasons.is_empty() {
             return Ok(reasons);

@@ -3,7 +3,7 @@
 use super::run::TellOnce;
 use crate::cli::context::show as show_line;
 use crate::cli::{Context, hint, values};
-use crate::desk::{Queue, SystemWords};
+use crate::desk::{NextStep, Queue, SystemWords};
 use clap::{Args, Subcommand};
 use loop_base::text::sanitise;
 use loop_core::documents::system_queue::JobStatus;
@@ -236,7 +236,10 @@ fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
     }
     if let Some(held_back) = queue.held_back() {
         show_line(&sanitise(&held_back.text));
-        held_back.next.iter().for_each(|it| println!("{}", hint::next(it.first())));
+        let by_hand = |next: &NextStep| next.words().map(|it| format!("help: {it}"));
+        let next =
+            held_back.next.as_ref().and_then(|it| it.command().map(hint::next).or_else(|| by_hand(it)));
+        next.iter().for_each(|it| println!("{it}"));
         return Ok(0);
     }
     let mut resting = None;

@@ -70,6 +70,7 @@ impl<'a> Driver<'a> {
         let mut mirror = RunMirror::open(Rc::clone(&home), &run, &place)?;
         let found = mirror.look_back(&run, &place)?;
         let mut edits = WorkflowEdits::watch(environment, &home, &place);
+        let edited = edits.look_back(&run);
         let shown = place.clone();
         let watcher = Box::new(move |run: &Run, facts: &[_]| {
             say(run, facts);
@@ -82,7 +83,7 @@ impl<'a> Driver<'a> {
         let input = run.state.opening.path.as_ref().map(PathBuf::from);
         let mut host = Host::new(listener, &run, &place, input, &own_paths, allowance, watcher)?;
         host.onlooker = onlooker;
-        host.news.extend(found.into_iter().map(|it| (now(), it)));
+        host.news.extend(found.into_iter().chain(edited).map(|it| (now(), it)));
         let lost_head = (head == KeptHead::Deleted).then(|| deleted_head(&run.id));
         let warnings = lost_head.into_iter().chain(namespace_warning(&run, &host));
         host.news.extend(warnings.map(|text| (now(), News::Noted(text))).collect::<Vec<_>>());

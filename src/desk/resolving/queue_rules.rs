@@ -3,13 +3,14 @@
 //! worked holds back every system that has not begun, until a person accepts it.
 
 use crate::desk::caller::Caller;
-use crate::desk::refusal::Refusal;
+use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::choose_workflow;
 use crate::desk::resolving::domain::{DomainQueue, domains};
 use loop_base::files;
 use loop_store::Home;
 use loop_store::mirror::domain_memory::FOLDER;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +24,7 @@ pub(crate) struct QueueRules {
 }
 
 /// System → what the queue's file says about its gates.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SystemGates(BTreeMap<String, String>);
 
 impl QueueRules {
@@ -78,7 +79,10 @@ impl SystemGates {
 
 /// Says why nothing of this queue begins, if so.
 pub(crate) fn held_back(home: &Home, queue: &DomainQueue) -> Option<Refusal> {
-    let reasons = home.held_back(&queue.project, &queue.domain);
+    let reasons = match readable(home, queue) {
+        Ok(reasons) => reasons,
+        Err(unreadable) => return Some(unreadable),
+    };
     let text = format!("nothing begins until a person has looked at it: {}", reasons.join("; "));
     let is_only = domains(Path::new(&queue.project)).len() < 2;
     let next = match is_only {
@@ -86,4 +90,12 @@ pub(crate) fn held_back(home: &Home, queue: &DomainQueue) -> Option<Refusal> {
         false => format!("loop queue accept --domain {}", queue.domain),
     };
     (!reasons.is_empty()).then(|| Refusal { text, next: Some(next.into()), exit: 3 })
+}
+
+/// Returns what holds back this queue. Where that cannot be read, nothing begins: there may be something.
+pub(crate) fn readable(home: &Home, queue: &DomainQueue) -> Result<Vec<String>, Refusal> {
+    home.held_back(&queue.project, &queue.domain).map_err(|error| {
+        let text = format!("what holds back the systems of {} cannot be read: {error}", queue.domain);
+        Refusal { text, next: Some(NextStep::by_hand("make it readable, or move it away")), exit: 3 }
+    })
 }

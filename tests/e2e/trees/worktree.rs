@@ -67,6 +67,26 @@ fn worktree_a_run_works_beside_the_tree_and_says_how_the_work_comes_back() {
     assert_eq!(worktrees(&sandbox), [place]);
 }
 
+/// The files of the project are watched for the next run, whoever finds the end of the call.
+#[test]
+fn worktree_an_edit_of_the_workflow_is_told_also_when_the_controller_was_killed_meanwhile() {
+    let sandbox = Sandbox::new();
+    sandbox.write(".loop/workflow.toml", "extends = \"ralph\"\n[limits]\niterations = 3\n");
+    let (here, go) = (sandbox.fifo("here"), sandbox.fifo("go"));
+    let agent = sandbox.agent(&format!(
+        "sed -i 's/= 3/= 9/' {}/.loop/workflow.toml; echo > \"$OUT/here\"; read -r _ < \"$OUT/go\"; echo 1 > work; {COMMIT}; {PROMISE}",
+        sandbox.project.display()
+    ));
+    let words = ["run", "it", "--worktree", "--agent-cmd", &agent, "--check", "tests=test -f work"];
+    let controller = sandbox.spawn(&words);
+    here.hear();
+    controller.kill();
+    go.say();
+    let warning = "the workflow file was changed while an agent worked: limits.iterations";
+    sandbox.run(&words).exits(0).says(warning);
+    assert!(sandbox.status()["warnings"].to_string().contains(warning), "{}", sandbox.status());
+}
+
 #[test]
 fn worktree_init_makes_it_and_run_works_in_it() {
     let sandbox = Sandbox::new();
