@@ -55,6 +55,8 @@ pub(crate) fn close_system(run: &Run, home: &Home, place: &Path) -> anyhow::Resu
 /// collected, too: it is in no commit, and would go with the worktree.
 fn collect(run: &Run, root: &Path, place: &Path, folder: &str) -> anyhow::Result<()> {
     let git = Git::reopen(place)?.trusting(run.state.opening.git_programs());
+    // What is staged counts as what it is in the worktree: new, or changed since an earlier round committed it.
+    git.run(["reset", "--quiet", "HEAD", "--", folder])?;
     let listing = git.run(["ls-files", "-z", "-t", "--others", "--modified", "--", folder])?;
     // The state file is ours, and not what somebody made of it there.
     let is_ours = |it: &Path| it.file_name().is_some_and(|it| it.to_string_lossy().starts_with(STATE));

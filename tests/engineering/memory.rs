@@ -167,3 +167,30 @@ fn a_gate_is_asked_for_what_the_change_touches_and_not_for_what_documents_say() 
         .says("asked because the changes touch authentication, permissions or secrets");
     assert_eq!(project.loop_state()["gates"]["security"]["status"], "requested");
 }
+
+/// What the last stages wrote is in no commit, so it would go with the worktree.
+#[test]
+fn documents_that_an_agent_staged_are_collected_as_the_others_are() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let staged = "echo 1 > $d/PLAIN.md; echo 2 > $d/STAGED.md; echo 3 > $d/BOTH.md; echo 4 > $d/NAMED.md; \
+                  git add $d/STAGED.md $d/BOTH.md; echo 5 > $d/BOTH.md; git add -N $d/NAMED.md; \
+                  echo 6 >> $d/IMPLEMENTATION.md; git add $d/IMPLEMENTATION.md";
+    let script = format!("[ $LOOP_PHASE = SHIP ] && {{ {staged}; }}; honest");
+    let done = project.run(&script, &[]).exits(0);
+    let read = |name: &str| sandbox.read(&format!("{SYSTEM}/{name}"));
+    let written = ["PLAIN.md", "STAGED.md", "BOTH.md", "NAMED.md"].map(read);
+    assert_eq!(written, ["1\n", "2\n", "5\n", "4\n"]);
+    assert!(read("IMPLEMENTATION.md").ends_with("\n6\n"), "{}", read("IMPLEMENTATION.md"));
+    assert!(!done.err.contains("stays") && !done.err.contains("--force"), "{}", done.err);
+    assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn a_worktree_that_stays_is_not_said_to_be_removed_by_force() {
+    let project = Project::brief();
+    let done = project.run("[ $LOOP_PHASE = COMPLETE ] && echo 1 > left.txt; honest", &[]);
+    done.says("stays: ").says("modified or untracked files");
+    let warnings = project.status()["warnings"].to_string();
+    assert!(!warnings.contains("--force"), "{warnings}");
+}
