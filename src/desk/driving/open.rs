@@ -12,18 +12,17 @@ use crate::desk::note::Note;
 use crate::desk::obstacles::caps;
 use crate::desk::obstacles::dirty_tree::about_dirt;
 use crate::desk::obstacles::other_input::{InTheWay, in_the_way};
-use crate::desk::obstacles::prepare::{prepare, refuse_without_agent};
+use crate::desk::obstacles::prepare::refuse_or_prepare;
 use crate::desk::obstacles::preview::{dry_run, of_run};
-use crate::desk::obstacles::startable::refuse_unstartable;
 use crate::desk::obstacles::{held, left_files, place};
 use crate::desk::own_paths;
 use crate::desk::question::RequestQuestion;
 use crate::desk::refusal::{NextStep, Refusal};
-use crate::desk::request::{CarriedOutBy, RunRequest};
+use crate::desk::request::RunRequest;
 use crate::desk::resolving::domain::DomainQueue;
 use crate::desk::resolving::input::RunInput;
 use crate::desk::resolving::wanted_run::{self, Before, WantedRun};
-use crate::desk::resolving::{choose_workflow, design_file, queue_rules};
+use crate::desk::resolving::{choose_workflow, design_file};
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
@@ -33,7 +32,6 @@ use loop_core::engine::{Event, Hold, HoldKind, News, Worktree, alike, uncommitta
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, OpeningLock, Row, TreeLock, mirror};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -88,43 +86,17 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     }
     let mut wanted = find_wanted(caller, request, project, notes)?;
     if request.dry_run {
-        return dry_run(caller, request, &wanted).map(OpenReply::Next);
+        return dry_run(caller, request, wanted).map(OpenReply::Next);
     }
-    let git = match Git::around(&wanted.project) {
-        Ok(git) => git,
-        Err(error) => {
-            refuse_lost_repository(caller, &wanted.project)?;
-            return Err(error.into());
-        }
-    };
-    git.excluded()?;
+    let git = repository(caller, request, &wanted.project)?;
     let home = caller.home()?;
-    if !request.worktree {
-        inside_call::refuse_same_tree(caller)?;
-    }
-    if let Before::Opened(row) = wanted.before(&home, request)? {
-        return Ok(OpenReply::Before(FoundRun { home, row: Box::new(row) }));
-    }
-    if let Some(row) = take_over(&home, request, &wanted, notes)? {
-        return Ok(OpenReply::Adopted(FoundRun { home, row: Box::new(row) }));
-    }
-    if !request.fresh {
-        // What somebody deleted from the list may be this very run.
-        home.refuse_missing_runs()?;
+    if let Some(reply) = meant_by_input(&home, request, &wanted, notes)? {
+        return Ok(reply);
     }
     if wanted.newest(&home)?.is_none() && !request.fresh {
         wanted.import_begun(request.max)?;
     }
-    if request.by == CarriedOutBy::Us {
-        let before = || Some(load(&home, caller.runs_of_project(&home).ok()?.first()?).ok()?.0);
-        refuse_without_agent(&caller.environment.agents, &wanted.workflow, before)?;
-    }
-    if let Some(held_back) = wanted.input.job.as_ref().and_then(|it| queue_rules::held_back(&home, &it.queue))
-    {
-        return Err(held_back.into());
-    }
-    prepare(&caller.environment.agents, &mut wanted.workflow, request, &wanted.project, &wanted.input)?;
-    refuse_unstartable(&wanted.workflow, &BTreeMap::new(), &wanted.project)?;
+    refuse_or_prepare(caller, Some(&home), request, &mut wanted)?;
     let held = HeldTree::take(caller, &git, &wanted.workflow)?;
     // Whoever had the tree a moment ago may have opened this very run.
     let begun = match wanted.before(&home, request)? {
@@ -132,18 +104,8 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
         Before::Begun(row) => Some(row.id),
         Before::Nothing => None,
     };
-    if let HeldTree::Tree(_) = held
-        && let Some(question) = about_dirt(caller, request, &git, &wanted)?
-    {
-        return Ok(OpenReply::Question(Box::new(question)));
-    }
-    match in_the_way(&home, request, &wanted)? {
-        InTheWay::Nothing => (),
-        InTheWay::Run(row) => {
-            inside_call::refuse(caller, None, GuardedCommand::Cancel)?;
-            cancel_unowned(&home, &row)?;
-        }
-        InTheWay::Question(question) => return Ok(OpenReply::Question(question)),
+    if let Some(question) = make_way(caller, &home, request, &git, &wanted, &held)? {
+        return Ok(OpenReply::Question(question));
     }
     let wanted = with_document(caller, &git, wanted, notes)?;
     if request.fresh {
@@ -151,6 +113,69 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
     }
     let seat = take_seat(caller, &home, &git, &wanted, begun, held)?;
     begin(caller, home, request, &wanted, seat, notes).map(|it| OpenReply::Opened(Box::new(it)))
+}
+
+/// Opens the repository that a run is to work in.
+fn repository(caller: &Caller, request: &RunRequest, project: &Path) -> anyhow::Result<Git> {
+    let git = match Git::around(project) {
+        Ok(git) => git,
+        Err(error) => {
+            refuse_lost_repository(caller, project)?;
+            return Err(error.into());
+        }
+    };
+    git.excluded()?;
+    if !request.worktree {
+        inside_call::refuse_same_tree(caller)?;
+    }
+    Ok(git)
+}
+
+/// Returns the run of this input that there is, here or as another controller began it.
+fn meant_by_input(
+    home: &Rc<Home>,
+    request: &RunRequest,
+    wanted: &WantedRun,
+    notes: &mut Vec<Note>,
+) -> anyhow::Result<Option<OpenReply>> {
+    let found = |row: Row| FoundRun { home: Rc::clone(home), row: Box::new(row) };
+    if let Before::Opened(row) = wanted.before(home, request)? {
+        return Ok(Some(OpenReply::Before(found(row))));
+    }
+    if let Some(row) = take_over(home, request, wanted, notes)? {
+        return Ok(Some(OpenReply::Adopted(found(row))));
+    }
+    if !request.fresh {
+        // What somebody deleted from the list may be this very run.
+        home.refuse_missing_runs()?;
+    }
+    Ok(None)
+}
+
+/// Asks about what is in the tree that the run would work in and about other runs there, and cancels the one that is to
+/// make way.
+fn make_way(
+    caller: &Caller,
+    home: &Rc<Home>,
+    request: &RunRequest,
+    git: &Git,
+    wanted: &WantedRun,
+    held: &HeldTree,
+) -> anyhow::Result<Option<Box<RequestQuestion>>> {
+    if let HeldTree::Tree(_) = held
+        && let Some(question) = about_dirt(caller, request, git, wanted)?
+    {
+        return Ok(Some(Box::new(question)));
+    }
+    match in_the_way(home, request, wanted)? {
+        InTheWay::Nothing => (),
+        InTheWay::Run(row) => {
+            inside_call::refuse(caller, None, GuardedCommand::Cancel)?;
+            cancel_unowned(home, &row)?;
+        }
+        InTheWay::Question(question) => return Ok(Some(question)),
+    }
+    Ok(None)
 }
 
 /// The repository that an unfinished run began in is to be restored, and not made anew.

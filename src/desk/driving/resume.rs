@@ -10,7 +10,7 @@ use crate::desk::idle_world::IdleWorld;
 use crate::desk::inside_call::{self, GuardedCommand};
 use crate::desk::note::Note;
 use crate::desk::obstacles::held;
-use crate::desk::obstacles::{place, prepare, startable};
+use crate::desk::obstacles::{missing_program, place, prepare};
 use crate::desk::own_paths;
 use crate::desk::question::{About, RequestQuestion};
 use crate::desk::refusal::{NextStep, Refusal, meant};
@@ -274,7 +274,7 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
         // A call that is under way continues without its program in PATH.
         if !matches!(run.state.station, Station::Working(_)) {
             prepare::find_agent(&run.workflow.agent)?;
-            startable::refuse_unstartable(&run.workflow, &run.state.commands, &place)?;
+            missing_program::refuse_unstartable(&run.workflow, &run.state.commands, &place)?;
         }
     }
     let command =

@@ -3,11 +3,14 @@
 //! call.
 
 use super::caps;
-use crate::desk::caller::Caller;
+use super::missing_program::refuse_unstartable;
+use crate::desk::caller::{Caller, load};
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::desk::request::{CarriedOutBy, RunRequest};
 use crate::desk::resolving::input::RunInput;
 use crate::desk::resolving::job::workflow_of_queue;
+use crate::desk::resolving::queue_rules;
+use crate::desk::resolving::wanted_run::WantedRun;
 use crate::measure::detect::{CHECK_HELP, detect, proposed_flag};
 use crate::world::effects::approval::pin_signers;
 use loop_base::text::shell_word;
@@ -17,8 +20,34 @@ use loop_core::bounds::explore;
 use loop_core::documents::input;
 use loop_core::facts::FactName;
 use loop_core::workflow::model::{Agent, InputKind, Workflow};
+use loop_store::Home;
 use loop_supervise::which::executable;
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
+
+/// Gives a run that nobody has opened what it needs beside its input, and refuses one that would be pointless: without an
+/// agent, without commands that can start, or in a queue that is held back. Nothing is written.
+pub(crate) fn refuse_or_prepare(
+    caller: &Caller,
+    home: Option<&Rc<Home>>,
+    request: &RunRequest,
+    wanted: &mut WantedRun,
+) -> anyhow::Result<()> {
+    let known = &caller.environment.agents;
+    if let Some(home) = home {
+        if request.by == CarriedOutBy::Us {
+            let before = || Some(load(home, caller.runs_of_project(home).ok()?.first()?).ok()?.0);
+            refuse_without_agent(known, &wanted.workflow, before)?;
+        }
+        let job = wanted.input.job.as_ref();
+        if let Some(held_back) = job.and_then(|it| queue_rules::held_back(home, &it.queue)) {
+            return Err(held_back.into());
+        }
+    }
+    prepare(known, &mut wanted.workflow, request, &wanted.project, &wanted.input)?;
+    refuse_unstartable(&wanted.workflow, &BTreeMap::new(), &wanted.project)
+}
 
 /// Gives a workflow everything that a run needs beside its input, or says what is missing.
 pub(crate) fn prepare(
@@ -104,7 +133,7 @@ fn no_agent(known: &AgentTable) -> String {
 
 /// Refuses a run for which nobody named an agent and none is installed, where an earlier run of the project had a
 /// program: the step names it.
-pub(crate) fn refuse_without_agent(
+fn refuse_without_agent(
     known: &AgentTable,
     wanted: &Workflow,
     before: impl FnOnce() -> Option<Workflow>,

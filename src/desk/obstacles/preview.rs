@@ -1,5 +1,6 @@
 //! What would happen next, in words, without anything being started or written.
 
+use super::prepare::refuse_or_prepare;
 use crate::desk::caller::{Caller, load, untaken};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::wanted_run::WantedRun;
@@ -12,22 +13,28 @@ use loop_store::{Home, Row};
 /// Conclusions that are drawn before the next effect; there are a few of them in a row.
 const CONCLUSIONS_MOST: usize = 50;
 
-/// Returns what a run that is wanted would do next, whether or not there is one.
-pub(crate) fn dry_run(caller: &Caller, request: &RunRequest, wanted: &WantedRun) -> anyhow::Result<String> {
-    let WantedRun { workflow, input, .. } = wanted;
+/// Returns what a run that is wanted would do next, whether or not there is one. What is refused is refused here, too.
+pub(crate) fn dry_run(
+    caller: &Caller,
+    request: &RunRequest,
+    mut wanted: WantedRun,
+) -> anyhow::Result<String> {
     let mut before = None;
-    if let Some(home) = caller.existing_home()?
-        && let Some(row) = wanted.newest(&home)?
+    let home = caller.existing_home()?;
+    if let Some(home) = &home
+        && let Some(row) = wanted.newest(home)?
     {
         let short = row.id.get(..8).unwrap_or(&row.id).to_owned();
         before = match row.status {
             Status::Cancelled => Some(format!("open a new run, because run {short} is cancelled")),
             Status::Completed if request.fresh => Some("open a new run".to_owned()),
             _ if request.fresh => Some(format!("cancel run {short} and open a new one")),
-            _ if home.snapshot(&row.id)?.is_some() => return of_run(&home, &row, request),
+            _ if home.snapshot(&row.id)?.is_some() => return of_run(home, &row, request),
             _ => None,
         };
     }
+    refuse_or_prepare(caller, home.as_ref(), request, &mut wanted)?;
+    let WantedRun { workflow, input, .. } = &wanted;
     let mut state = State::new(workflow);
     state.apply(workflow, now(), &Event::Opened(input.opening(request, workflow)));
     let next = next_decision(workflow, &state);

@@ -449,9 +449,12 @@ fn a_check_that_cannot_start_is_refused_before_the_first_call() {
     sandbox.commit("a check");
     let agent = sandbox.agent(&format!("echo work > work; git add work; git commit -qm work; {PROMISE}"));
     let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=no-such-runner -q"];
-    let done = sandbox.run(&words).exits(2);
-    done.says("the check tests cannot start: \"no-such-runner\" was not found")
-        .says("--check tests=\"make test\"\n");
+    let refused = "the check tests cannot start: \"no-such-runner\" was not found";
+    sandbox.run(&words).exits(2).says(refused).says("--check \"tests=make test\"\n");
+    // What a run would be refused for is no next decision.
+    let dry = [&words[..], &["--dry-run"]].concat();
+    let done = sandbox.run(&dry).exits(2).says(refused);
+    assert!(!done.out.contains("next decision"), "{done:?}");
     let lint = ["run", "it", "--agent-cmd", &agent, "--check", "lint=no-such-linter"];
     sandbox
         .run(&lint)

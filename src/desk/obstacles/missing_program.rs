@@ -4,6 +4,7 @@
 
 use crate::desk::refusal::{NextStep, Refusal};
 use crate::measure::detect::detect;
+use loop_base::text::shell_word;
 use loop_core::workflow::model::{InputKind, Workflow};
 use loop_supervise::which::executable;
 use std::collections::BTreeMap;
@@ -34,7 +35,9 @@ pub(crate) fn refuse_unstartable(
         let text = format!("the check {name} cannot start: \"{program}\" was not found");
         let found = detect(project).into_iter().find(|it| it.name == name);
         let next = match found.filter(|it| missing_program(&it.run).is_none()) {
-            Some(found) => format!("loop run --check {name}=\"{}\"", found.run).into(),
+            Some(found) => {
+                format!("loop run --check {}", shell_word(&format!("{name}={}", found.run))).into()
+            }
             None => NextStep::by_hand(format!(
                 "install {program}, or give the check another command: --check {name}=\"COMMAND\""
             )),
