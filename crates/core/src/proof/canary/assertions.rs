@@ -56,6 +56,11 @@ const RUST: &[Form] = &[
     ("assert_ne!", "assert_ne!(\"WORD\", \"WORD\")"),
     ("panic!", "panic!(\"WORD\")"),
     ("unreachable!", "unreachable!(\"WORD\")"),
+    // A macro of this name that always holds keeps the canary from failing.
+    (
+        "matches!",
+        "if matches!(Some(\"WORD\"), Some(_)) && !matches!(Some(\"WORD\"), None) { panic!(\"WORD\") }",
+    ),
 ];
 
 /// Functions of node's `assert`, which is called `ASSERT`; the first is tried always.
@@ -107,18 +112,83 @@ const EXPECT: &[Form] = &[
     ("toBeCloseTo", "EXPECT(1).toBeCloseTo(2)"),
 ];
 
+/// Python's own functions that stand inside assertions, each with a condition that holds unless it was replaced.
+/// A canary fails where it holds.
+const PYTHON_FUNCTIONS: &[Form] = &[
+    ("all", "all(['WORD']) and not all([''])"),
+    ("any", "any(['WORD']) and not any([''])"),
+    ("sorted", "sorted(['WORD', '']) == ['', 'WORD']"),
+    ("len", "len(['WORD'] * 3) == 3"),
+    ("abs", "abs(-7) == 7"),
+    ("round", "round(1.6) == 2"),
+    ("sum", "sum([1, 2, 4]) == 7"),
+    ("min", "min([3, 1, 2]) == 1"),
+    ("max", "max([1, 3, 2]) == 3"),
+    ("set", "set(['WORD']) == {'WORD'}"),
+    ("list", "list(('WORD',)) == ['WORD']"),
+    ("tuple", "tuple(['WORD']) == ('WORD',)"),
+    ("dict", "dict([('WORD', 1)]) == {'WORD': 1}"),
+    ("str", "str(12) == '12'"),
+    ("repr", "repr('WORD') == \"'WORD'\""),
+    ("int", "int('12') == 12"),
+    ("float", "float('0.5') == 0.5"),
+    ("bool", "bool('WORD') and not bool('')"),
+    ("isinstance", "isinstance('WORD', str) and not isinstance('WORD', int)"),
+    ("issubclass", "issubclass(bool, int) and not issubclass(str, int)"),
+    ("hasattr", "hasattr('WORD', 'upper') and not hasattr('WORD', 'WORD')"),
+    ("callable", "callable(''.upper) and not callable('WORD')"),
+    ("range", "[*range(3)] == [0, 1, 2]"),
+    ("zip", "[*zip([1], ['WORD'])] == [(1, 'WORD')]"),
+    ("enumerate", "[*enumerate(['WORD'])] == [(0, 'WORD')]"),
+    ("reversed", "[*reversed([1, 'WORD'])] == ['WORD', 1]"),
+    ("filter", "[*filter(None, ['', 'WORD'])] == ['WORD']"),
+];
+
+/// The same for methods and functions of JavaScript.
+const SCRIPT_FUNCTIONS: &[Form] = &[
+    ("every", "[1].every(() => true) && ![1].every(() => false)"),
+    ("some", "[1].some(() => true) && ![1].some(() => false)"),
+    ("includes", "['WORD'].includes('WORD') && !['WORD'].includes('')"),
+    ("filter", "['', 'WORD'].filter((it) => it)[0] === 'WORD'"),
+    ("find", "['', 'WORD'].find((it) => it) === 'WORD'"),
+    ("indexOf", "['', 'WORD'].indexOf('WORD') === 1 && [''].indexOf('WORD') === -1"),
+    ("map", "[1, 2].map((it) => it * 2)[1] === 4"),
+    ("reduce", "[1, 2, 4].reduce((sum, it) => sum + it, 0) === 7"),
+    ("sort", "['WORD', ''].sort()[1] === 'WORD'"),
+    ("join", "['WORD', 1].join('-') === 'WORD-1'"),
+    ("slice", "[1, 2, 3].slice(1)[0] === 2"),
+    ("startsWith", "'WORD'.startsWith('WORD') && !'WORD'.startsWith(' ')"),
+    ("endsWith", "'WORD'.endsWith('WORD') && !'WORD'.endsWith(' ')"),
+    ("test", "/^WORD$/.test('WORD') && !/^$/.test('WORD')"),
+    ("toFixed", "(1.25).toFixed(1).length === 3 && (2).toFixed(1) === '2.0'"),
+    ("stringify", "JSON.stringify(['WORD']) === '[\"WORD\"]'"),
+    ("keys", "Object.keys({ WORD: 1 })[0] === 'WORD'"),
+    ("isArray", "Array.isArray([]) && !Array.isArray('WORD')"),
+    ("isInteger", "Number.isInteger(1) && !Number.isInteger(1.5)"),
+    ("isFinite", "Number.isFinite(1) && !Number.isFinite(NaN)"),
+    ("isNaN", "Number.isNaN(NaN) && !Number.isNaN(1)"),
+    ("is", "Object.is(1, 1) && !Object.is(1, 2)"),
+    ("abs", "Math.abs(-7) === 7"),
+    ("round", "Math.round(1.6) === 2"),
+    ("max", "Math.max(1, 3, 2) === 3"),
+    ("min", "Math.min(3, 1, 2) === 1"),
+];
+
 /// Names of modules that are node's `assert`, the strict ones first because they contain the others.
 const NODE_MODULES: &[&str] = &["node:assert/strict", "assert/strict", "node:assert", "assert"];
 
 /// Returns the bodies of tests that fail, for `unittest`.
 pub(super) fn unittest(tests: &str, word: &str) -> Vec<String> {
-    used(UNITTEST, tests, word, true)
+    let mut all = used(UNITTEST, tests, word, true);
+    all.extend(python_functions(tests, word));
+    all
 }
 
 /// Returns the bodies of tests that fail, for pytest.
 pub(super) fn pytest(tests: &str, word: &str) -> Vec<String> {
     let mut all = vec![format!("assert \"{word}\" == \"\"")];
     all.extend(used(PYTEST, tests, word, false));
+    all.extend(python_functions(tests, word));
     all
 }
 
@@ -129,12 +199,18 @@ pub(super) fn rust(tests: &str, word: &str) -> Vec<String> {
 
 /// Returns the bodies of tests that fail by node's `assert`, which has the name `assert`.
 pub(super) fn node(tests: &str, word: &str, assert: &str) -> Vec<String> {
-    used(NODE, tests, word, true).into_iter().map(|it| it.replace("ASSERT", assert)).collect()
+    let mut all: Vec<String> =
+        used(NODE, tests, word, true).into_iter().map(|it| it.replace("ASSERT", assert)).collect();
+    all.extend(script_functions(tests, word));
+    all
 }
 
 /// Returns the bodies of tests that fail by a matcher of `expect`, which has the name `expect`.
 pub(super) fn expect(tests: &str, word: &str, expect: &str) -> Vec<String> {
-    used(EXPECT, tests, word, true).into_iter().map(|it| it.replace("EXPECT", expect)).collect()
+    let mut all: Vec<String> =
+        used(EXPECT, tests, word, true).into_iter().map(|it| it.replace("EXPECT", expect)).collect();
+    all.extend(script_functions(tests, word));
+    all
 }
 
 /// Returns the module by which a text imports node's `assert`.
@@ -142,6 +218,28 @@ pub(super) fn node_module(text: &str) -> &'static str {
     let is_imported =
         |it: &&&str| [format!("'{it}'"), format!("\"{it}\"")].iter().any(|it| text.contains(it));
     NODE_MODULES.iter().find(is_imported).copied().unwrap_or("node:assert")
+}
+
+/// Without those that the tests define or import themselves: theirs may do something else.
+fn python_functions(tests: &str, word: &str) -> Vec<String> {
+    let is_own = |name: &str| {
+        tests.lines().any(|line| {
+            let is_defined = ["def NAME(", "class NAME(", "class NAME:", "NAME ="]
+                .iter()
+                .any(|it| line.starts_with(&it.replace("NAME", name)));
+            let is_imported = line.contains("import ")
+                && line.split(|it: char| !it.is_alphanumeric() && it != '_').any(|it| it == name);
+            is_defined || is_imported
+        })
+    };
+    let forms: Vec<Form> = PYTHON_FUNCTIONS.iter().filter(|it| !is_own(it.0)).copied().collect();
+    let conditions = used(&forms, tests, word, false).into_iter();
+    conditions.map(|it| format!("if {it}:\n    raise AssertionError('{word}')")).collect()
+}
+
+fn script_functions(tests: &str, word: &str) -> Vec<String> {
+    let conditions = used(SCRIPT_FUNCTIONS, tests, word, false).into_iter();
+    conditions.map(|it| format!("if ({it}) throw new Error('{word}')")).collect()
 }
 
 fn used(forms: &[Form], tests: &str, word: &str, always_first: bool) -> Vec<String> {
@@ -183,6 +281,19 @@ mod tests {
             ["check.strictEqual('kq7x2', '')", "check.ok('')", "check('')"]
         );
         assert_eq!(expect("expect(a).toBeNull(); expect(b).toBe(1)", "kq7x2", "want").len(), 2);
+    }
+
+    /// What the product replaces for everything must not make an assertion hold.
+    #[test]
+    fn functions_of_the_language_inside_assertions_are_tried() {
+        let tests = "self.assertTrue(all(x))\nfrom a import sorted\nsorted(x)\n";
+        let all = "if all(['kq7x2']) and not all(['']):\n    raise AssertionError('kq7x2')";
+        assert_eq!(unittest(tests, "kq7x2")[2..], [all]);
+        assert_eq!(pytest(tests, "kq7x2")[1..], [all]);
+        let every = "if ([1].every(() => true) && ![1].every(() => false)) throw new Error('kq7x2')";
+        assert_eq!(node("ok = [1].every(f)", "kq7x2", "assert")[1..], [every]);
+        assert_eq!(expect("ok = [1].every(f)", "kq7x2", "expect")[1..], [every]);
+        assert!(rust("assert!(matches!(a, b))", "kq7x2")[2].contains("!matches!("));
     }
 
     #[test]

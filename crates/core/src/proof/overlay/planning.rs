@@ -7,6 +7,7 @@ use crate::proof::overlay::added_modules;
 use crate::proof::overlay::hunks::{PutBack, put_tests_back};
 use crate::proof::overlay::plan::{Action, OverlayPlan};
 use crate::proof::protecting::class::{Class, Mixed, mixed_path};
+use crate::proof::protecting::finding::predeclared::redeclared;
 use crate::proof::protecting::mixed::makefile_sources::only_gains_sources;
 use crate::proof::protecting::mixed::parts;
 use crate::proof::protecting::mixed::redirects;
@@ -255,6 +256,14 @@ fn source(plan: &mut OverlayPlan, change: &TreeChange, contents: &Contents<'_>, 
         return;
     }
     let text = |side: Side| contents(side, &change.path).and_then(|it| String::from_utf8(it).ok());
+    if change.path.ends_with(".go") {
+        let now = text(Side::Final).unwrap_or_default();
+        if let Some(name) = redeclared(&text(Side::Base).unwrap_or_default(), &now) {
+            let why =
+                format!("it declares `{name}` anew, which changes what the assertions of its package mean");
+            plan.leave(&change.path, &why);
+        }
+    }
     let (Some(base), Some(now)) = (text(Side::Base), text(Side::Final)) else { return };
     match put_tests_back(&change.path, &base, &now) {
         PutBack::Unchanged => {}

@@ -143,6 +143,7 @@ impl ProtectedFiles {
             commands,
             is_test: &is_test_path,
             is_script: &|it| self.scripts.contains(it) || is_named(it),
+            is_protected: &|it| class(it) == Class::Test,
         };
         only_tests::find(&usage, contents)
     }

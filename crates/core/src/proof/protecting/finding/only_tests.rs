@@ -2,15 +2,27 @@
 //! golden file in the root, a package of assertions. What they say is part of what the tests say, so
 //! they are protected like them. A file belongs here if a test or a check script of the baseline names
 //! it and no product file of the baseline does. Data needs nothing more. Source does, because a module
-//! that only its test names is the usual product: its name or its text has to say that it asserts.
+//! that only its test names is the usual product: its name or its text has to say that it asserts, or it lies
+//! where judges lie and stands beside the product in what uses it. A helper of tests is no product file, nor
+//! is what such a helper uses. A comment or a list of packed files uses nothing (`code_text.rs`), and a
+//! document whose examples are run is a test (`documents.rs`).
 //!
 //! The final tree is not asked: a word in a comment would be enough to take a file out of protection.
 
+use super::code_text::{code_of, rust_texts, settings_of};
+use super::documents;
 use crate::proof::trees::{Contents, Side};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 /// Files whose text is searched for names; a larger project has more files and no other habits.
 const FILES_LIMIT: usize = 4000;
+
+/// Helpers behind helpers that are followed.
+const CHAIN_LIMIT: usize = 8;
+
+/// How often all texts are searched for one name; a run that changes more files has other questions to answer.
+const SCANS_LIMIT: u32 = 2000;
 
 const SOURCES: &[&str] = &[
     "py", "pyi", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "rs", "go", "java", "kt", "kts",
@@ -39,6 +51,23 @@ const PRODUCT_FOLDERS: &[&str] = &[
     "docs",
     "config",
     "conf",
+];
+
+/// Folders in which projects keep what judges the product.
+const QUALITY_FOLDERS: &[&str] = &[
+    "qa",
+    "quality",
+    "acceptance",
+    "conformance",
+    "compliance",
+    "check",
+    "checks",
+    "checker",
+    "checkers",
+    "verify",
+    "verification",
+    "oracle",
+    "oracles",
 ];
 
 /// Words by which data says that it is what tests compare with.
@@ -95,6 +124,8 @@ pub(crate) struct SearchedTree<'a> {
     pub(crate) is_test: &'a dyn Fn(&str) -> bool,
     /// Scripts of checks and files that configure runners.
     pub(crate) is_script: &'a dyn Fn(&str) -> bool,
+    /// Protected whatever its name: a module that is declared for tests, a package that only tests use.
+    pub(crate) is_protected: &'a dyn Fn(&str) -> bool,
 }
 
 /// Returns the changed files that nothing but tests and checks uses.
@@ -105,64 +136,222 @@ pub(crate) fn find(usage: &SearchedTree<'_>, contents: &Contents<'_>) -> BTreeSe
     if candidates.is_empty() {
         return BTreeSet::new();
     }
-    let (mut namers, mut products) = (Vec::new(), Vec::new());
-    namers.extend(usage.commands.iter().map(|it| Namer { text: it.clone(), is_script: true }));
-    for path in usage.base_files.iter().take(FILES_LIMIT) {
-        let (is_test, is_script) = ((usage.is_test)(path), (usage.is_script)(path));
-        if is_script || is_test {
-            let comparing = |it: String| if is_makefile(path) { comparing_lines(&it) } else { it };
-            namers.extend(text(path).map(|it| Namer { text: comparing(it), is_script: !is_test }));
-        } else if path.ends_with("package.json") {
-            let (scripts, rest) = text(path).map(|it| package_texts(&it)).unwrap_or_default();
-            namers.push(Namer { text: scripts, is_script: true });
-            products.push((path, rest));
-        } else if is_source(path) || is_manifest(path) {
-            products.extend(text(path).map(|it| (path, it)));
+    let search = Search::read(usage, &text);
+    let belongs = |it: &&&String| search.belongs(it, &mut Vec::new());
+    candidates.into_iter().filter(belongs).map(|it| (**it).clone()).collect()
+}
+
+struct Search<'a> {
+    usage: &'a SearchedTree<'a>,
+    text: &'a dyn Fn(&str) -> Option<String>,
+    namers: Vec<Namer>,
+    /// What the product's files say, and the settings of manifests.
+    products: Vec<(&'a String, String)>,
+    /// Patterns of documents that pytest runs.
+    documents: Vec<String>,
+    scans: Cell<u32>,
+}
+
+impl<'a> Search<'a> {
+    fn read(usage: &'a SearchedTree<'a>, text: &'a dyn Fn(&str) -> Option<String>) -> Search<'a> {
+        let (mut namers, mut products, mut documents) = (Vec::new(), Vec::new(), Vec::new());
+        namers.extend(usage.commands.iter().map(|it| Namer { text: it.clone(), is_script: true }));
+        for path in usage.base_files.iter().take(FILES_LIMIT) {
+            let (is_test, is_script) = ((usage.is_test)(path), (usage.is_script)(path));
+            if is_script || is_test {
+                let comparing = |it: String| if is_makefile(path) { comparing_lines(&it) } else { it };
+                let Some(whole) = text(path) else { continue };
+                if is_script {
+                    documents.extend(documents::globs(&whole));
+                }
+                namers.push(Namer { text: comparing(whole), is_script: !is_test });
+            } else if path.ends_with("package.json") {
+                let (scripts, rest) = text(path).map(|it| package_texts(&it)).unwrap_or_default();
+                namers.push(Namer { text: scripts, is_script: true });
+                products.push((path, rest));
+            } else if path.ends_with(".rs") {
+                let (tests, rest) = text(path).map(|it| rust_texts(&it)).unwrap_or_default();
+                namers.extend((!tests.is_empty()).then_some(Namer { text: tests, is_script: false }));
+                products.push((path, rest));
+            } else if is_source(path) {
+                products.extend(text(path).map(|it| (path, code_of(path, &it))));
+            } else if is_manifest(path) {
+                let Some(whole) = text(path) else { continue };
+                documents.extend(documents::globs(&whole));
+                products.push((path, settings_of(path, &whole)));
+            }
+        }
+        documents.extend(namers.iter().filter(|it| it.is_script).flat_map(|it| documents::globs(&it.text)));
+        Search { usage, text, namers, products, documents, scans: Cell::new(SCANS_LIMIT) }
+    }
+
+    /// Whether nothing but tests, checks and what belongs to them uses a file. `trail` are the files that
+    /// are asked about already: two helpers that use each other do not make each other the product's.
+    fn belongs(&self, path: &str, trail: &mut Vec<String>) -> bool {
+        let own = (self.text)(path).unwrap_or_default();
+        if is_source(path) {
+            self.source_belongs(path, &own, trail)
+        } else {
+            self.data_belongs(path, &own, trail)
         }
     }
-    let belongs = |path: &&&String| {
-        let own = text(path).unwrap_or_default();
-        let is_named_by_product =
-            |name: &dyn Fn(&str) -> bool| products.iter().any(|(other, text)| *other != **path && name(text));
-        match is_source(path) {
-            true => {
-                let names = |text: &str| names_source(text, path);
-                let named: Vec<&Namer> = namers.iter().filter(|it| names(&it.text)).collect();
-                let by_script = named.iter().any(|it| it.is_script);
-                !named.is_empty() && serves_tests(path, &own, by_script) && !is_named_by_product(&names)
-            }
-            false => {
-                let by_name = |text: &str| names_file(text, path);
-                let by_folder = |text: &str| names_folder(text, path);
-                let is_named = namers.iter().any(|it| by_name(&it.text));
-                // A test may put the name together; a script that reads a whole folder says so.
-                let is_in_named = || {
-                    namers
-                        .iter()
-                        .any(|it| by_folder(&it.text) && (!it.is_script || reads_all(&it.text, path)))
-                };
-                let product_names_folder = || is_named_by_product(&by_folder);
-                !is_named_by_product(&by_name)
-                    && (is_named && !(is_in_product_folder(path) && product_names_folder())
-                        || is_in_named() && !product_names_folder())
+
+    fn source_belongs(&self, path: &str, own: &str, trail: &mut Vec<String>) -> bool {
+        let stands_apart = stands_apart(path, own);
+        if !stands_apart && !serves_tests(path, own, true) {
+            return false;
+        }
+        let names = |text: &str| names_source(text, path);
+        let Some(helpers) = self.helpers_that(path, &names, trail) else { return false };
+        let named: Vec<&Namer> = self.namers.iter().filter(|it| names(&it.text)).collect();
+        let by_script = named.iter().any(|it| it.is_script);
+        let users = || named.iter().map(|it| it.text.as_str()).chain(helpers.iter().copied());
+        users().next().is_some()
+            && (serves_tests(path, own, by_script)
+                || stands_apart
+                    && self.is_among_helpers(path)
+                    && users().chain([own]).any(|it| self.uses_product(it, path)))
+    }
+
+    fn data_belongs(&self, path: &str, own: &str, trail: &mut Vec<String>) -> bool {
+        let by_name = |text: &str| names_file(text, path);
+        let by_folder = |text: &str| names_folder(text, path);
+        if documents::has_examples(path, own) {
+            let runs = |it: &Namer| documents::runs_examples(&it.text) && by_name(&it.text);
+            if self.documents.iter().any(|it| documents::takes(it, path)) || self.namers.iter().any(runs) {
+                return true;
             }
         }
-    };
-    candidates.into_iter().filter(belongs).map(|it| (**it).clone()).collect()
+        let Some(helpers) = self.helpers_that(path, &by_name, trail) else { return false };
+        let is_named = !helpers.is_empty() || self.namers.iter().any(|it| by_name(&it.text));
+        // A test may put the name together; a script that reads a whole folder says so.
+        let goes_through = |it: &Namer| by_folder(&it.text) && (!it.is_script || reads_all(&it.text, path));
+        let is_in_named = self.namers.iter().any(goes_through);
+        if is_named && !is_in_product_folder(path) {
+            return true;
+        }
+        let helpers = self.helpers_that(path, &by_folder, trail);
+        helpers.is_some_and(|it| is_named || is_in_named || !it.is_empty())
+    }
+
+    /// What the helpers of tests say that use a file; nothing if the product uses it.
+    fn helpers_that(
+        &self,
+        path: &str,
+        names: &dyn Fn(&str) -> bool,
+        trail: &mut Vec<String>,
+    ) -> Option<Vec<&str>> {
+        self.scans.set(self.scans.get().checked_sub(1)?);
+        let users = self.products.iter().filter(|(other, text)| *other != path && names(text));
+        let mut helpers = Vec::new();
+        for (user, text) in users {
+            if !self.is_helper(user, path, trail) {
+                return None;
+            }
+            helpers.push(text.as_str());
+        }
+        Some(helpers)
+    }
+
+    /// Whether a file that uses another one is there for tests alone.
+    fn is_helper(&self, user: &str, path: &str, trail: &mut Vec<String>) -> bool {
+        if trail.iter().any(|it| it == user) || (self.usage.is_protected)(user) {
+            return true;
+        }
+        if !is_source(user) || user.ends_with(".rs") || trail.len() >= CHAIN_LIMIT {
+            return false;
+        }
+        trail.push(path.to_owned());
+        let belongs = self.belongs(user, trail);
+        trail.pop();
+        belongs
+    }
+
+    /// Whether the sources beside a file are not the product either.
+    fn is_among_helpers(&self, path: &str) -> bool {
+        let is_beside = |it: &&String| {
+            is_source(it)
+                && folder_of(it) == folder_of(path)
+                && !it.ends_with("__init__.py")
+                && !(self.usage.is_test)(it)
+                && !(self.usage.is_script)(it)
+        };
+        self.usage.base_files.iter().filter(is_beside).all(|it| {
+            let text = (self.text)(it).unwrap_or_default();
+            stands_apart(it, &text) || serves_tests(it, &text, false)
+        })
+    }
+
+    /// Whether a text imports source that stands elsewhere and does not serve tests itself.
+    fn uses_product(&self, text: &str, helper: &str) -> bool {
+        let is_product = |it: &&String| {
+            is_source(it)
+                && folder_of(it) != folder_of(helper)
+                && !(self.usage.is_test)(it)
+                && !(self.usage.is_script)(it)
+                && !has_word(it, HELPERS)
+                && !is_in_quality_folder(it)
+        };
+        self.usage.base_files.iter().filter(is_product).any(|it| names_source(text, it))
+    }
 }
 
 /// Tells by a file alone whether it is worth looking for who names it.
 pub fn may_be_of_tests(path: &str, text: &str) -> bool {
     if is_source(path) {
-        return serves_tests(path, text, true);
+        return serves_tests(path, text, true) || stands_apart(path, text);
     }
     let name = path.rsplit('/').next().unwrap_or(path);
     !name.starts_with('.') && !name.ends_with(".lock") && !is_manifest(path)
 }
 
+/// Whether source lies where a project keeps what judges the product, or asserts and returns nothing. It
+/// serves tests if they use it beside a product that stands elsewhere.
+fn stands_apart(path: &str, text: &str) -> bool {
+    let is_product = is_in_folder(path, PRODUCT_FOLDERS);
+    !is_product && (is_in_quality_folder(path) || only_asserts(path, text))
+}
+
+fn is_in_quality_folder(path: &str) -> bool {
+    is_in_folder(path, QUALITY_FOLDERS)
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |it| it.0)
+}
+
+fn is_in_folder(path: &str, names: &[&str]) -> bool {
+    let folder = folder_of(path).to_lowercase();
+    folder.split('/').any(|it| names.contains(&it))
+}
+
+/// Whether a function of a source asserts and returns nothing.
+fn only_asserts(path: &str, text: &str) -> bool {
+    match path.rsplit_once('.').map(|it| it.1) {
+        Some("py") => {
+            let mut functions = text.split("\ndef ").enumerate();
+            functions.any(|(at, it)| {
+                let Some((_, body)) = it.split_once('\n').filter(|_| 0 < at || text.starts_with("def "))
+                else {
+                    return false;
+                };
+                let inside =
+                    || body.lines().take_while(|it| it.starts_with([' ', '\t']) || it.trim().is_empty());
+                let begins = |word: &str| inside().any(|it| it.trim_start().starts_with(word));
+                begins("assert ") && !begins("return ") && !begins("yield")
+            })
+        }
+        Some("js" | "mjs" | "cjs" | "ts" | "mts" | "cts") => {
+            let returns = text.contains("return ")
+                || text.split("=>").skip(1).any(|it| !it.trim_start().starts_with('{'));
+            text.contains("throw ") && !returns
+        }
+        _ => false,
+    }
+}
+
 fn is_in_product_folder(path: &str) -> bool {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder).to_lowercase();
-    folder.split('/').any(|it| PRODUCT_FOLDERS.contains(&it)) && !has_word(path, EXPECTED)
+    is_in_folder(path, PRODUCT_FOLDERS) && !has_word(path, EXPECTED)
 }
 
 fn is_source(path: &str) -> bool {
@@ -182,6 +371,8 @@ fn is_makefile(path: &str) -> bool {
 fn package_texts(text: &str) -> (String, String) {
     let Ok(mut manifest) = serde_json::from_str::<serde_json::Value>(text) else { return Default::default() };
     let scripts = manifest.as_object_mut().and_then(|it| it.remove("scripts")).unwrap_or_default();
+    // What a package ships is not what it reads.
+    manifest.as_object_mut().and_then(|it| it.remove("files"));
     let lines = scripts.as_object().into_iter().flatten().filter_map(|(_, it)| it.as_str());
     (lines.map(|it| format!("{it}\n")).collect(), manifest.to_string())
 }
@@ -314,96 +505,4 @@ fn is_module(text: &str, at: usize) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(files: &[(&str, &str)], commands: &[&str]) -> Vec<String> {
-        let paths: Vec<String> = files.iter().map(|(it, _)| (*it).to_owned()).collect();
-        let commands: Vec<String> = commands.iter().map(|it| (*it).to_owned()).collect();
-        let contents = |_: Side, path: &str| {
-            files.iter().find(|(it, _)| *it == path).map(|(_, it)| it.as_bytes().to_vec())
-        };
-        let is_test = |it: &str| it.starts_with("tests/");
-        let is_script = |it: &str| it == "check.sh" || it == "Makefile";
-        let usage = SearchedTree {
-            changed: paths.iter().filter(|it| !is_test(it) && !is_script(it)).collect(),
-            base_files: &paths,
-            commands: &commands,
-            is_test: &is_test,
-            is_script: &is_script,
-        };
-        find(&usage, &contents).into_iter().collect()
-    }
-
-    #[test]
-    fn data_that_only_tests_name_is_theirs() {
-        let files = [
-            (
-                "tests/test_a.py",
-                "json.load(open('data/expected.json')); read('data/rates.json'); open('golden')\n",
-            ),
-            ("shop/prices.py", "open('data/rates.json')\n"),
-            (
-                "tests/test_b.py",
-                "read(os.path.join('wanted', name + '.md')); open('assets/tax.json'); open('assets/x.png')\n",
-            ),
-            ("shop/logo.py", "show('assets/logo.png')\n"),
-            ("wanted/tax.md", ""),
-            ("assets/tax.json", ""),
-            ("data/expected.json", "[]"),
-            ("data/rates.json", "[]"),
-            ("golden", "x"),
-            ("notes.txt", "x"),
-            ("README.md", "expected.json"),
-        ];
-        assert_eq!(found(&files, &[]), ["data/expected.json", "golden", "wanted/tax.md"]);
-    }
-
-    #[test]
-    fn data_that_a_check_compares_with_is_its_own() {
-        let files = [
-            (
-                "check.sh",
-                "./prog < in.txt | diff - out.txt\nfor it in cases/*; do sh prog.sh \"$it\"; done\n",
-            ),
-            ("Makefile", "words.h: words.txt\n\tcat words.txt > words.h\ntest:\n\tdiff out.txt got.txt\n"),
-            ("in.txt", ""),
-            ("out.txt", ""),
-            ("words.txt", ""),
-            ("cases/one", ""),
-            ("prog.sh", "cat \"$1\"\n"),
-        ];
-        assert_eq!(found(&files, &["sh check.sh"]), ["cases/one", "in.txt", "out.txt"]);
-    }
-
-    #[test]
-    fn source_has_to_say_that_it_serves_tests() {
-        let files = [
-            (
-                "tests/test_a.py",
-                "from shop.prices import total\nfrom helpers.money import same\nfrom near import x\n",
-            ),
-            (
-                "tests/test_b.py",
-                "import shop.basket\nimport quality.rules\nimport cases, table, shop.samples\n",
-            ),
-            ("shop/prices.py", "def total(it):\n    assert it\n"),
-            ("shop/samples.py", "SAMPLES = []\n"),
-            ("shop/basket.py", "from shop import mocks, samples\n"),
-            ("shop/mocks.py", ""),
-            ("helpers/money.py", ""),
-            ("near.py", "import unittest\n"),
-            ("quality/rules.py", "def check(it):\n    return it\n"),
-            ("cases.py", "CASES = [(1, 2), (3, 4)]\n"),
-            ("table.py", "def table():\n    return []\n"),
-        ];
-        assert_eq!(found(&files, &[]), ["cases.py", "helpers/money.py", "near.py"]);
-        let files = [
-            ("check.sh", "node run.js\nrequire('./cases/total')\n"),
-            ("tests/a_test.go", "import \"example.com/shop/internal/same\"\n"),
-            ("cases/total.js", ""),
-            ("internal/same/same.go", "func Same(t testing.TB) {}\n"),
-        ];
-        assert_eq!(found(&files, &[]), ["cases/total.js", "internal/same/same.go"]);
-    }
-}
+mod tests;

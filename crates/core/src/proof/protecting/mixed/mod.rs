@@ -4,5 +4,5 @@ pub(in crate::proof) mod build_scripts;
 pub(in crate::proof) mod makefile_sources;
 pub(in crate::proof) mod parts;
 pub(in crate::proof) mod redirects;
-mod rust_lexer;
+pub(in crate::proof) mod rust_lexer;
 pub(in crate::proof) mod rust_tests;

@@ -72,6 +72,11 @@ pub(crate) fn test_texts(text: &str) -> Option<Vec<String>> {
     Some(outline(text)?.tests.iter().map(|it| squeeze(&text[it.range.clone()])).collect())
 }
 
+/// Returns where the test items of a file stand.
+pub(crate) fn test_ranges(text: &str) -> Option<Vec<Range<usize>>> {
+    Some(outline(text)?.tests.into_iter().map(|it| it.range).collect())
+}
+
 /// Returns the place before the closing brace of the last test module in the file.
 pub(crate) fn end_of_test_module(text: &str) -> Option<usize> {
     outline(text)?.tests.iter().filter_map(|it| it.body_end).max()
