@@ -2,7 +2,7 @@
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
-use super::super::json;
+use super::super::{hint, json};
 use super::ask::{self, AnswerCheck, AskResult, Listen};
 use super::fit::{Ink, PaintedLine};
 use super::iterations::Iterations;
@@ -230,6 +230,7 @@ impl RunOutput {
                     }
                 }
                 if ended.tells_next {
+                    hint::before_next(state).iter().for_each(|it| eprintln!("{it}"));
                     eprintln!("next: {}", sanitise(next));
                     ended.other.iter().for_each(|it| eprintln!("  or: {}", sanitise(it)));
                 }

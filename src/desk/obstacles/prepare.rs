@@ -10,6 +10,7 @@ use crate::desk::resolving::input::RunInput;
 use crate::desk::resolving::job::workflow_of_queue;
 use crate::measure::detect::{CHECK_HELP, detect, proposed_flag};
 use crate::world::effects::approval::pin_signers;
+use loop_base::secret::is_printable_whole;
 use loop_base::text::shell_word;
 use loop_core::agent_table::{AgentRow, AgentTable};
 use loop_core::agents;
@@ -120,6 +121,9 @@ pub(crate) fn refuse_without_agent(
         return Ok(());
     }
     let step = format!("loop run --agent-cmd {}", shell_word(&words.join(" ")));
+    if !is_printable_whole(&step) {
+        return Ok(());
+    }
     Err(Refusal::usage(format!("{}; the last run here used one of your own", no_agent(known)), step))
 }
 
