@@ -6,6 +6,7 @@ use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use loop_base::text::{sanitise, shell_word};
 use loop_core::engine::Status;
+use loop_core::workflow::problem::nearest_of_few_letters;
 use loop_store::subcommands;
 use std::error::Error;
 use std::process::ExitCode;
@@ -78,11 +79,11 @@ fn misuse(error: &clap::Error) -> String {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = words(ContextKind::InvalidSubcommand).concat();
-            let help = match perhaps(ContextKind::SuggestedSubcommand) {
-                nothing_similar if nothing_similar.is_empty() => {
-                    "; usage: loop [OPTIONS] [COMMAND]".to_owned()
-                }
-                similar => similar,
+            let known = super::Cli::command();
+            let known = known.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
+            let help = match nearest_of_few_letters(&name, known) {
+                None => "; usage: loop [OPTIONS] [COMMAND]".to_owned(),
+                Some(similar) => format!("; did you mean {similar}?"),
             };
             format!("there is no command \"{name}\"{help}")
         }
@@ -145,7 +146,8 @@ fn repeated(next: &str, typed: &[String]) -> String {
     let is_another = next.starts_with("loop run --run ") && names_input(typed);
     match next.strip_prefix("loop run --") {
         Some(flags) if opens_a_run(typed) && !is_another => {
-            let words: Vec<String> = typed.iter().map(|it| shell_word(it)).collect();
+            let words = without_replaced(flags, typed);
+            let words: Vec<String> = words.iter().map(|it| shell_word(it)).collect();
             let flag = format!("--{flags}");
             let is_typed = typed.contains(&flag);
             let missing = if is_typed { String::new() } else { format!(" {flag}") };
@@ -155,10 +157,25 @@ fn repeated(next: &str, typed: &[String]) -> String {
     }
 }
 
+/// Returns what was typed without the command of a check that the proposed flag gives another one.
+fn without_replaced<'a>(flags: &str, typed: &'a [String]) -> Vec<&'a String> {
+    let Some((name, _)) = flags.strip_prefix("check ").and_then(|it| it.split_once('=')) else {
+        return typed.iter().collect();
+    };
+    let begins = |it: &str| it.strip_prefix(name).is_some_and(|it| it.starts_with('='));
+    let is_flag = |at: usize| typed[at] == "--check" && typed.get(at + 1).is_some_and(|it| begins(it));
+    let is_value = |at: usize| 0 < at && is_flag(at - 1);
+    let is_both = |at: usize| typed[at].strip_prefix("--check=").is_some_and(begins);
+    let stays = |at: &usize| !is_flag(*at) && !is_value(*at) && !is_both(*at);
+    (0..typed.len()).filter(stays).map(|at| &typed[at]).collect()
+}
+
 /// Whether these commands continue one of several runs each, and something else was to be done with one.
 fn is_about_others(commands: &[String], typed: &[String]) -> bool {
     let continues = |it: &String| it.starts_with("loop run --run ");
-    commands.iter().all(continues) && !matches!(command(typed), Some("run" | "init" | "next" | "resume"))
+    // An input that is typed belongs to another run than the one that is named.
+    let opens = opens_a_run(typed) || names_input(typed);
+    commands.iter().all(continues) && !opens
 }
 
 /// Returns what was typed, once for each of these runs.
@@ -244,6 +261,12 @@ mod tests {
         assert_eq!(next(step, &["resume"]), step);
         assert_eq!(next("loop status", &["run", "it"]), "loop status");
         let check = "loop run --check tests=\"go test -v\"";
+        let replaced = "loop run --check lint=./lint";
+        assert_eq!(
+            next(replaced, &["run", "it", "--check", "lint=lnt", "--check", "tests=t"]),
+            "loop run it --check tests=t --check lint=./lint"
+        );
+        assert_eq!(next(replaced, &["run", "it", "--check=lint=lnt"]), "loop run it --check lint=./lint");
         let typed = ["run", "it", "-v", "--check", "lint=true"];
         assert_eq!(next(check, &typed), "loop run it -v --check lint=true --check tests=\"go test -v\"");
         assert_eq!(next("loop run --run 1f", &["run", "--max", "3"]), "loop run --max 3 --run 1f");

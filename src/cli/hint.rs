@@ -34,6 +34,13 @@ pub(super) fn other_step(home: &Home, id: &str, state: &State) -> Result<Option<
     Ok(Some(pasteable(&step)))
 }
 
+/// Returns what has to be done before the next step, where it would fail again as it did.
+pub(super) fn before_next(state: &State) -> Option<String> {
+    let said = state.repair_first()?;
+    let said = said.lines().next().unwrap_or_default();
+    Some(format!("help: repair what the agent says first ({}), then:", sanitise(said)))
+}
+
 /// Returns a command as it can be pasted here.
 pub(super) fn pasteable(step: &str) -> String {
     let typed: Vec<String> = std::env::args().skip(1).collect();

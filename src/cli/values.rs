@@ -52,6 +52,15 @@ pub(super) fn name(text: &str) -> Result<String, String> {
     if text.trim().is_empty() { Err("it must not be empty".to_owned()) } else { Ok(text.to_owned()) }
 }
 
+/// A program with its words, or the command of a check. What we print has a mark in the place of each secret, and a
+/// command line that is pasted with it would give that word for the secret.
+pub(super) fn command(text: &str) -> Result<String, String> {
+    if loop_base::secret::has_mark(text) {
+        return Err("write the secret itself in place of the mark, or name a script that reads it".to_owned());
+    }
+    name(text)
+}
+
 /// A pattern for paths.
 pub(super) fn glob(text: &str) -> Result<String, String> {
     match globset::Glob::new(text) {

@@ -7,6 +7,7 @@ use crate::measure::detect::proposed_answer;
 use crate::measure::unignored_output::ignore_command;
 use crate::tree::worktree::FOLDER;
 use crate::world::real::VIEW;
+use loop_base::secret::is_printable_whole;
 use loop_base::text::shell_word;
 use loop_base::value::Value;
 use loop_core::agent_table::AgentTable;
@@ -212,7 +213,7 @@ pub(crate) fn next_step(
     let is_answered = untaken.answer_to(state).is_some() || untaken.waives_findings(state);
     let answered = is_answered.then(|| "loop run".to_owned());
     let ignoring = answered.is_none().then(|| ignoring(home, id, state)).flatten();
-    let step = answered.or(proposed).unwrap_or_else(|| state.next_step(workflow));
+    let step = answered.or(proposed).unwrap_or_else(|| next_step_of(workflow, state));
     // Another run like a cancelled one is a run of its own.
     let names_a_run = step.starts_with("loop ") && Status::of(state) != Status::Cancelled;
     if !names_a_run {
@@ -227,6 +228,23 @@ pub(crate) fn next_step(
     let step = naming_run(home, id, step)?;
     // The answer alone would end at the same halt.
     Ok(ignoring.map_or(step.clone(), |it| format!("{it} && {step}")))
+}
+
+/// Returns the next step of a state. A secret in it is removed where it is printed, and what is left would do
+/// something else when it is pasted: then it is a command that repeats nothing of what was typed.
+pub(crate) fn next_step_of(workflow: &Workflow, state: &State) -> String {
+    let step = state.next_step(workflow);
+    if is_printable_whole(&step) {
+        return step;
+    }
+    let input = &state.opening.input;
+    if state.question().is_some() {
+        "loop answer reset".to_owned()
+    } else if Status::of(state) == Status::Cancelled && is_printable_whole(input) {
+        format!("loop run {}", shell_word(input))
+    } else {
+        "loop status".to_owned()
+    }
 }
 
 /// Returns the command that makes git ignore what alone keeps a stuck run from finishing.

@@ -33,8 +33,11 @@ impl Cause {
     /// Git and the programs that we start say it only in words.
     pub(super) fn of(error: &anyhow::Error, text: &str) -> Option<Cause> {
         match (error.downcast_ref::<StoreError>(), error.downcast_ref::<GitError>()) {
+            (Some(StoreError::NotWritable { path, .. }), _) if is_full(path) => return Some(Cause::FullDisk),
             (Some(StoreError::NotWritable { path, .. }), _) => return Some(Cause::NotWritable(path.clone())),
-            (Some(StoreError::Full { why, .. }), _) if is_failing(why) => return Some(Cause::FailingDisk),
+            (Some(StoreError::Full { path, why }), _) if is_failing(why) && !is_full(path) => {
+                return Some(Cause::FailingDisk);
+            }
             (Some(StoreError::Full { .. }), _) => return Some(Cause::FullDisk),
             (_, Some(GitError::File { path, source, .. })) if is_refused(source) => {
                 return Some(Cause::NotWritable(path.clone()));
@@ -135,6 +138,19 @@ impl Cause {
 /// Whether SQLite or the system says that a disk answers with errors.
 fn is_failing(text: &str) -> bool {
     text.contains("disk I/O error") || text.contains("Input/output error")
+}
+
+/// SQLite needs this much beside its database before it can read it, and calls it an error of the disk where there
+/// is less.
+const ROOM_LEAST: u64 = 64 << 10;
+
+/// Whether the disk of a file has no room left.
+fn is_full(path: &Path) -> bool {
+    let there = path.ancestors().find_map(|it| rustix::fs::statvfs(it).ok());
+    there.is_some_and(|it| {
+        let has_inodes = it.f_files == 0 || 0 < it.f_favail;
+        it.f_bavail.saturating_mul(it.f_frsize) < ROOM_LEAST || !has_inodes
+    })
 }
 
 /// Whether the system says that something may not be read or written.

@@ -4,7 +4,7 @@ use super::caller::{Caller, load};
 use super::commands::revert::{self, Reverted};
 use super::inside_call::{self, GuardedCommand};
 use super::note::Note;
-use super::refusal::{NextStep, Refusal, meant};
+use super::refusal::{NextStep, Refusal, meant, why_unreadable};
 use super::request::RunRequest;
 use super::resolving::domain::{self, DomainQueue};
 use super::resolving::queue_rules::{self, QueueRules};
@@ -258,7 +258,7 @@ impl Queue {
     /// Takes over the systems of another file, and returns what of it was not.
     pub(crate) fn import(&self, path: &Path) -> Result<Vec<String>, Refusal> {
         let text = files::text(path).map_err(|error| Refusal {
-            text: format!("{} cannot be read: {error}", path.display()),
+            text: format!("{} {}", path.display(), why_unreadable(&error)),
             next: Some(NextStep::by_hand("name a file in the format of system-queue.json")),
             exit: 2,
         })?;

@@ -7,6 +7,7 @@ use crate::tree::worktree::Misplaced;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
 use loop_store::{Holder, Locked, StoreError};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// A request that ends here.
@@ -135,6 +136,19 @@ pub(crate) const WORKTREE_STEP: &str = "loop run --worktree";
 
 /// The step of a command that names nothing to work on; the words that were typed are kept.
 pub(crate) const NO_INPUT_STEP: &str = "loop run \"what to build\"";
+
+/// What stands there for a person's own words.
+pub(crate) const WHAT_TO_BUILD: &str = "what to build";
+
+/// Says why a file cannot be read, to stand after its name.
+pub(crate) fn why_unreadable(error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "does not exist".to_owned(),
+        ErrorKind::PermissionDenied => "may not be read by you".to_owned(),
+        ErrorKind::IsADirectory => "is a folder, not a file".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    }
+}
 
 /// Returns what a mistyped word was probably meant to be, else everything that it may be.
 pub(crate) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> NextStep {

@@ -31,8 +31,12 @@ impl QuestionText {
 /// Lines of a failing check that a question shows; the log of the check has all of them.
 const OUTPUT_LINES: usize = 6;
 
-/// Returns the end of what the first failing check printed, where a run is stuck.
+/// Returns the end of what the first failing check printed, where a run is stuck. Where the agent failed by itself,
+/// the check only says what was so before.
 fn failing_output(state: &State, question: &Question) -> Vec<String> {
+    if state.agent_fails() {
+        return Vec::new();
+    }
     let failing = state.feedback.iter().flat_map(|it| &it.failing);
     let failing = failing.filter(|it| matches!(it.outcome, CheckOutcome::Failed(_)));
     let Some(check) =

@@ -22,7 +22,7 @@ fn what_a_crashed_iteration_left_is_put_back_and_kept_and_does_not_count() {
         let _gone_already = kill_process(Pid::from_raw(pid).expect("a pid"), Signal::KILL);
     }
     assert_eq!(sandbox.read("left.txt"), "new\n");
-    let status = sandbox.run(&["status"]).exits(0).says("driven by   nobody").out;
+    let status = sandbox.run(&["status"]).exits(0).says("driven by   no controller is running").out;
     assert!(status.contains("plan  running, but no controller is alive\n"), "{status}");
     sandbox.run(&["runs"]).exits(0).says("(no controller is alive)");
     assert_eq!(project.status()["controller"], json!(null));

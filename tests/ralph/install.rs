@@ -42,17 +42,20 @@ fn the_hook_is_taken_out_again_and_nothing_else() {
     let sandbox = Sandbox::new();
     let theirs = "{\n  \"model\": \"opus\"\n}\n";
     sandbox.write(".claude/settings.json", theirs);
-    assert_eq!(sandbox.run(&["hook", "remove"]).out, format!("{} has no hook of loop\n", settings(&sandbox)));
+    assert_eq!(
+        sandbox.run(&["hook", "remove"]).out,
+        format!("{} contains no loop hook\n", settings(&sandbox))
+    );
     sandbox.run(&["hook", "install", "claude"]);
     let installed = sandbox.read(".claude/settings.json");
     let done = sandbox.run(&["hook", "remove", "--dry-run"]);
     assert_eq!(
         (done.code, done.out),
-        (0, format!("would take the stop hook out of {}\n", settings(&sandbox)))
+        (0, format!("would remove the stop hook from {}\n", settings(&sandbox)))
     );
     assert_eq!(sandbox.read(".claude/settings.json"), installed);
     let done = sandbox.run(&["hook", "remove"]);
-    assert_eq!((done.code, done.out), (0, format!("took the stop hook out of {}\n", settings(&sandbox))));
+    assert_eq!((done.code, done.out), (0, format!("removed the stop hook from {}\n", settings(&sandbox))));
     assert_eq!(sandbox.read(".claude/settings.json"), theirs);
     sandbox.write(".claude/settings.json", "{ \"hooks\": [] }");
     assert_eq!(sandbox.run(&["hook", "remove"]).code, 2);

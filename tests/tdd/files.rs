@@ -83,6 +83,22 @@ fn a_block_has_the_reviewers_numbers_our_time_and_measured_files() {
     assert!(report.contains("| qa_checks_failing | 2 | claimed |"), "{report}");
 }
 
+/// A reviewer may put its own number below any heading: it is no claim about the commands that we run.
+#[test]
+fn a_qa_report_has_the_reviewers_numbers_and_none_of_ours() {
+    let sandbox = Scripted::with_lines();
+    let block = "report true <<E\nMETRICS:\n  CHECKS_TOTAL: 11\n  CHECKS_PASSING: 10\n  CHECKS_FAILING: 1\n  \
+                 BLOCKING_ISSUES: 0\n  WARNING_ISSUES: 1\nVERDICT: APPROVE\nE\n";
+    sandbox.step("QA", block);
+    sandbox.drive_lines(&[]).exits(0);
+    let report = sandbox.session("qa-report-1.md");
+    assert!(report.contains("| qa_checks_failing | 1 | claimed |"), "{report}");
+    assert!(!report.contains("the agent claimed"), "{report}");
+    for ours in ["item_commits", "summary_due", "iteration", "checks_failing", "tree_changed", "autonomous"] {
+        assert!(!report.contains(&format!("| {ours} |")), "{ours}: {report}");
+    }
+}
+
 #[test]
 fn every_prompt_names_the_session() {
     let sandbox = Scripted::with_lines();

@@ -16,7 +16,7 @@ fn a_document_that_is_none_is_refused_by_name_and_starts_nothing() {
         assert!(sandbox.run(&["status", "--json"]).out.contains("\"run\":null"), "{words}");
     };
     std::fs::remove_file(sandbox.path(DOCUMENT)).expect("removed");
-    refused("cannot be read: No such file");
+    refused("does not exist");
     std::fs::create_dir(sandbox.path(DOCUMENT)).expect("a folder");
     refused("is not a file");
     std::fs::remove_dir(sandbox.path(DOCUMENT)).expect("removed");

@@ -82,7 +82,7 @@ impl HintOrigin {
     /// What was typed may contain such a word and is repeated.
     #[track_caller]
     fn refuse_placeholders(&self, hint: &str) {
-        // A name in quotes can be pasted as it is, like "what to build".
+        // A name in quotes can be pasted as it is; "what to build" and "REASON" are refused with words.
         let hint = hint.replace("\"NAME OF A SYSTEM\"", "");
         let words: Vec<&str> = hint.split([' ', '"', '=', '/', '.']).collect();
         let stands = |it: &&&str| words.windows(it.split(' ').count()).any(|some| some.join(" ") == ***it);
@@ -204,6 +204,7 @@ fn is_refused(hint: &str, status: i32, said: &str) -> bool {
         .is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit() || it == b'.'));
     let stands = is_phase
         || hint.contains("what to build")
+        || hint.contains("\"REASON\"")
         || hint.contains("a criterion")
         || hint.contains("old words");
     match status {

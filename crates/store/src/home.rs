@@ -82,14 +82,19 @@ impl Home {
         Home::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
     }
 
-    /// Opens the home if there is one, and creates nothing. One that cannot be written is opened for
-    /// reading.
+    /// Opens the home if there is one, and creates nothing. One that cannot be written, and one on a full disk, is
+    /// opened for reading.
     pub fn open_existing(path: &Path) -> Result<Option<Home>, StoreError> {
         refuse_lost_database(path)?;
         match std::fs::metadata(path.join(DATABASE)) {
             Ok(metadata) if metadata.len() == 0 => Ok(None),
             Ok(_) if is_read_only(path) => Home::connect_to_read(path).map(Some),
-            Ok(_) => Home::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map(Some),
+            Ok(_) => match Home::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE) {
+                Err(full @ StoreError::Full { .. }) => {
+                    Home::connect_to_read(path).map_err(|_| full).map(Some)
+                }
+                connected => connected.map(Some),
+            },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StoreError::file(&path.join(DATABASE), &error)),
         }

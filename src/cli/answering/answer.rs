@@ -1,5 +1,6 @@
 //! What people say to a run: answers to its questions, guidance, skipped skills.
 
+use crate::cli::context::show;
 use crate::cli::{Context, hint, json};
 use crate::desk::{self, AnswerRequest, Answered, Saying, SignatureSource};
 use clap::Args;
@@ -105,7 +106,8 @@ fn list(context: &Context) -> anyhow::Result<u8> {
     for question in &open {
         let next = question.next.as_deref().map(|it| format!("; continue with: {}", hint::pasteable(it)));
         let next = next.unwrap_or_default();
-        println!("run {}, {}{}", &question.run[..8], sanitise(&question.text), sanitise(&next));
+        let text = format!("run {}, {}{}", &question.run[..8], sanitise(&question.text), sanitise(&next));
+        text.lines().for_each(show);
     }
     if open.is_empty() {
         println!("no question is open");

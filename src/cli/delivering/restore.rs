@@ -32,9 +32,9 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
     }
     let Some(home) = context.caller.existing_home()? else { return nothing(context) };
     let Some(row) = context.caller.find(&home)? else { return nothing(context) };
-    if home.holder(&row.id).is_some() && changes_files {
+    if let Some(holder) = home.holder(&row.id).filter(|_| changes_files) {
         return Err(Refusal {
-            text: "the run is being driven".to_owned(),
+            text: format!("run {} is in use by pid {}", &row.id[..8], holder.pid),
             next: Some("loop stop".into()),
             exit: 7,
         }

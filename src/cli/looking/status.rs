@@ -87,10 +87,11 @@ fn columns() -> Option<usize> {
 /// The first line is the title; what to do next stands below the frame, to be copied.
 fn framed(text: &str, columns: usize) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let next = lines.pop_if(|it| it.starts_with("next: "));
+    let is_below = |it: &str| ["next: ", "  or: ", "help: "].iter().any(|mark| it.starts_with(mark));
+    let inside = lines.iter().rposition(|it| !is_below(it)).map_or(0, |it| it + 1);
+    let next: String = lines.split_off(inside).iter().map(|it| format!("{it}\n")).collect();
     let title = if lines.is_empty() { String::new() } else { lines.remove(0) };
     let lines: Vec<String> = lines.iter().map(|it| it.strip_prefix("  ").unwrap_or(it).to_owned()).collect();
-    let next = next.map(|it| format!("{it}\n")).unwrap_or_default();
     format!("{}{next}", frame(&title, &lines, columns))
 }
 
@@ -162,8 +163,9 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
         }
         None => {
             if is_left {
-                let _ = writeln!(out, "  driven by   nobody");
+                let _ = writeln!(out, "  driven by   no controller is running");
             }
+            out.extend(hint::before_next(state).map(|it| format!("{it}\n")));
             let _ = writeln!(out, "next: {}", next_step(home, row, workflow, state));
             let other = hint::other_step(home, &row.id, state).ok().flatten();
             out.extend(other.map(|it| format!("  or: {it}\n")));
@@ -307,7 +309,7 @@ fn breaker(phase: &Phase, state: &State) -> String {
 
 /// What the run's document says at this moment; a tick is a claim.
 fn next_step(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
-    hint::next_step(home, &row.id, workflow, state).unwrap_or_else(|_| state.next_step(workflow))
+    hint::next_step(home, &row.id, workflow, state).unwrap_or_else(|_| desk::next_step_of(workflow, state))
 }
 
 fn criteria(state: &State) -> Option<input::Criteria> {

@@ -3,7 +3,7 @@
 
 use crate::cli::hint::next_step;
 use crate::cli::{Context, json};
-use crate::desk::{Refusal, load, refuse_hidden_runs};
+use crate::desk::{self, Refusal, load, refuse_hidden_runs};
 use crate::measure::proof;
 use crate::tree::git::Git;
 use crate::world::wait::Signals;
@@ -33,9 +33,11 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     if status.is_closed() {
         refuse_hidden_runs(&home, Path::new(&row.place))?;
     }
-    // The session finds what came of the proof when it stops again.
-    let exit = if state.session.is_some() && !status.is_closed() { 0 } else { status.exit() };
-    let (reason, next) = (state.reason(&workflow), next_step(&home, &row.id, &workflow, &state)?);
+    // The session finds what came of the proof when it stops again; everybody else is told how the run stands.
+    let exit = if desk::stops_again(&context.caller, &state) { 0 } else { status.exit() };
+    // Waiting once more would end as it did here.
+    let next = next_step(&home, &row.id, &workflow, &state)?.replacen("loop wait", "loop status", 1);
+    let reason = state.reason(&workflow);
     if context.json {
         let object = serde_json::json!({
             "status": status.word(), "reason": reason, "next_step": next, "exit": exit,

@@ -7,9 +7,9 @@ use crate::cli::looking::views::{cost, plan_view, signing, system_view};
 use crate::cli::terminal::{AskResult, RestingRun, RunOutput, WaitEnd};
 use crate::cli::{hint, json};
 use crate::desk::{self, Driver, FoundRun, Going, OpenRun, Reach, Took};
-use crate::world::wait::WaitResult;
+use crate::world::wait::{WaitResult, now};
 use loop_base::text::sanitise;
-use loop_core::engine::{Rest, Status, acceptable, run_again};
+use loop_core::engine::{Rest, State, Status, acceptable, run_again};
 use loop_core::workflow::model::Ship;
 use loop_store::run::Run;
 
@@ -81,6 +81,12 @@ fn until_rest(driver: &mut Driver<'_>, output: &RunOutput, asking: Ask) -> anyho
     }
 }
 
+/// Says until when a run that is continued makes no call: no fact follows that would.
+fn provider_wait(state: &State) -> Option<String> {
+    let (until, why) = state.no_call_before(now()).filter(|_| state.waits_for_provider())?;
+    Some(format!("waiting until {until}: {why}; loop resume --now asks again"))
+}
+
 /// Drives a run until it finishes or needs a person, and says how it ended.
 fn drive(
     context: &Context,
@@ -96,6 +102,9 @@ fn drive(
     begins.iter().for_each(|it| output.note(it));
     if let Some(expected) = cost::expected(&opened.home, &opened.run) {
         output.note(&expected);
+    }
+    if let Some(wait) = provider_wait(&of.state).filter(|_| !going.now) {
+        output.note(&wait);
     }
     output.show(&opened.run.workflow, &opened.run.state, &[]);
     let say = |run: &Run, facts: &[_]| output.say(&run.workflow, &run.state, facts);
@@ -156,7 +165,7 @@ fn drive(
 /// they exit with.
 fn tell_how_it_continues(context: &Context, run: &Run) -> u8 {
     let (status, reason) = (Status::of(&run.state), run.state.reason(&run.workflow));
-    let next_step = hint::pasteable(&run.state.next_step(&run.workflow));
+    let next_step = hint::pasteable(&desk::next_step_of(&run.workflow, &run.state));
     let (exit, what) = match status {
         Status::Ready | Status::Running => (0, "a session of the agent works on it".to_owned()),
         Status::Waiting

@@ -27,7 +27,7 @@ pub(crate) struct RunFlags {
     #[arg(help_heading = WORK, long, value_name = "NAME")]
     pub agent: Option<String>,
     /// Use any program as the agent; split into words, never run by a shell
-    #[arg(help_heading = WORK, long, value_name = "\"PROGRAM ARGS\"", value_parser = values::name)]
+    #[arg(help_heading = WORK, long, value_name = "\"PROGRAM ARGS\"", value_parser = values::command)]
     pub agent_cmd: Option<String>,
     /// The model to ask for
     #[arg(help_heading = WORK, long, value_name = "NAME", value_parser = values::name)]
@@ -165,7 +165,7 @@ pub(super) fn named_command(text: &str) -> Result<(String, String), String> {
     if command.trim().is_empty() {
         return Err(format!("the check has no command; write {name}=\"cargo test\""));
     }
-    Ok((name.to_owned(), command.to_owned()))
+    Ok((name.to_owned(), values::command(command)?))
 }
 
 fn level(text: &str) -> Result<Level, String> {

@@ -175,7 +175,7 @@ fn begin(context: &Context, mut opened: OpenRun, session: Option<&str>) -> anyho
         let exit = Status::of(&run.state).exit();
         let (workflow, state) = (&run.workflow, &run.state);
         let folder = run.folder();
-        let next = hint::pasteable(&state.next_step(workflow));
+        let next = hint::pasteable(&desk::next_step_of(workflow, state));
         let ended = RestingRun {
             workflow,
             state,

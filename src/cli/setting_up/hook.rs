@@ -184,11 +184,11 @@ fn remove(context: &Context, dry_run: bool) -> anyhow::Result<u8> {
     let file = SettingsFile::read(&context.caller.project()?)?;
     let path = file.path.display();
     match hook::remove(&file.text).map_err(|why| file.wrong(&why))? {
-        None => println!("{path} has no hook of loop"),
-        Some(_) if dry_run => println!("would take the stop hook out of {path}"),
+        None => println!("{path} contains no loop hook"),
+        Some(_) if dry_run => println!("would remove the stop hook from {path}"),
         Some(changed) => {
             file.replace(&changed)?;
-            println!("took the stop hook out of {path}");
+            println!("removed the stop hook from {path}");
         }
     }
     Ok(0)

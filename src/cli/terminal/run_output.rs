@@ -2,8 +2,7 @@
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
-use super::super::hint::pasteable;
-use super::super::json;
+use super::super::{hint, json};
 use super::ask::{self, AnswerCheck, AskResult, Listen};
 use super::fit::{Ink, PaintedLine};
 use super::iterations::Iterations;
@@ -232,6 +231,7 @@ impl RunOutput {
                     }
                 }
                 if ended.tells_next {
+                    hint::before_next(state).iter().for_each(|it| eprintln!("{it}"));
                     eprintln!("next: {}", sanitise(next));
                     ended.other.iter().for_each(|it| eprintln!("  or: {}", sanitise(it)));
                 }
@@ -330,7 +330,7 @@ fn json_line(at: Timestamp, event: &Event) -> String {
 /// What is left to do at the end of a run names a command, which is written as it can be pasted here.
 fn with_pasteable_step(text: String, event: &Event) -> String {
     match (event, text.rsplit_once("; next: ")) {
-        (Event::Finished { .. }, Some((why, step))) => format!("{why}; next: {}", pasteable(step)),
+        (Event::Finished { .. }, Some((why, step))) => format!("{why}; next: {}", hint::pasteable(step)),
         (_, _) => text,
     }
 }

@@ -71,6 +71,26 @@ impl Saying {
     }
 }
 
+/// Words of our hints and lists that stand for a text of the person's own.
+const PLACEHOLDERS: [&str; 5] = ["REASON", "TEXT", "COMMAND", "TARGET", "NAME"];
+
+impl Saying {
+    /// A reason is recorded, and a text is passed to the agent: neither may be the word that we printed for it.
+    fn refuse_placeholders(&self) -> anyhow::Result<()> {
+        let said = match self {
+            Saying::Answer(words) | Saying::Gate { words, .. } => words.last(),
+            Saying::Guide(text) => Some(text),
+            Saying::Skip { reason, .. } | Saying::Waive { reason, .. } => Some(reason),
+        };
+        let Some(word) = said.filter(|it| PLACEHOLDERS.contains(&it.as_str())) else { return Ok(()) };
+        let own = match word.as_str() {
+            "REASON" => "write the reason in its place, such as \"the old test was wrong\"",
+            _ => "write your own words in its place",
+        };
+        Err(Refusal::usage(format!("{word} stands for words of your own"), NextStep::by_hand(own)))
+    }
+}
+
 /// Who takes what was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answered {
@@ -130,6 +150,7 @@ pub(crate) fn answer(caller: &Caller, request: AnswerRequest) -> Result<Answered
 
 fn say(caller: &Caller, request: AnswerRequest) -> anyhow::Result<Answered> {
     let AnswerRequest { words, by } = request;
+    words.refuse_placeholders()?;
     inside_call::refuse(caller, None, words.deed())?;
     let (home, row) = found(caller, &words)?;
     inside_call::refuse(caller, Some((&home, &row)), words.deed())?;

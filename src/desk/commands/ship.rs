@@ -55,7 +55,7 @@ pub(crate) fn shipment(caller: &Caller, wish: ShipRequest) -> Result<Shipment, R
         };
         let (workflow, _) = load(&home, &row)?;
         if !workflow.finish.ship.is_allowed() {
-            let text = format!("the workflow {} ships nothing", workflow.name);
+            let text = format!("{} does not ship its runs", workflow.name);
             let help = "ship = \"offer\" in [finish] of .loop/workflow.toml allows it";
             return Err(Refusal::usage(text, NextStep::by_hand(help)));
         }

@@ -20,7 +20,7 @@ use crate::drive::drive;
 use crate::world::wait::{Signals, now};
 use loop_base::text::shell_word;
 use loop_core::engine::{
-    Answer, Choice, Command, Opening, QuestionKind, Station, Status, acceptable, run_again,
+    Answer, Choice, Command, Opening, QuestionKind, State, Station, Status, acceptable, run_again,
 };
 use loop_core::workflow::model::{MirrorFormat, PhaseId, Workflow};
 use loop_store::mirror::domain_memory::{self, DomainMemory};
@@ -134,7 +134,8 @@ pub(crate) fn ready(
     // A run that somebody drives is refused below, with the one who drives it.
     let rests = matches!(row.status, Status::Paused | Status::Stopped | Status::Running);
     if request.ask_before_resuming && rests && home.holder(&row.id).is_none() {
-        return Ok(Continued::Question(Box::new(about_resuming(row))));
+        let (_, state) = load(home, row)?;
+        return Ok(Continued::Question(Box::new(about_resuming(row, &state))));
     }
     let phase = match &request.phase {
         Some(name) => Some(phase_named(&load(home, row)?.0, name)?),
@@ -234,16 +235,23 @@ fn phase_named(workflow: &Workflow, name: &str) -> anyhow::Result<PhaseId> {
     found.ok_or_else(|| Refusal::usage(text, meant(name, names)))
 }
 
-fn about_resuming(row: &Row) -> RequestQuestion {
+fn about_resuming(row: &Row, state: &State) -> RequestQuestion {
     let left = if row.status == Status::Running { ", but no controller is alive" } else { "" };
-    let lines = vec![
+    let reason = state.hold.as_ref().map(|it| it.reason.clone());
+    let wait = state.no_call_before(now()).map(|(until, why)| format!("no call before {until}: {why}"));
+    let mut lines = vec![
         format!("run {} of {} is {}{left}", &row.id[..8], row.workflow, row.status),
         format!("  input: {}", row.input.lines().next().unwrap_or_default()),
         format!("  {}, iteration {}", row.phase.as_deref().unwrap_or("not begun"), row.iteration),
+    ];
+    lines.extend(
+        reason.into_iter().chain(wait).map(|it| format!("  {}", it.lines().next().unwrap_or_default())),
+    );
+    lines.extend([
         "  resume  continue it where it was".to_owned(),
         "  new     cancel it and start over".to_owned(),
         "  abort   leave it as it is".to_owned(),
-    ];
+    ]);
     let next = Some(format!("loop resume --run {}", &row.id[..8]).into());
     let refusal = Refusal { text: lines[0].clone(), next, exit: 5 };
     RequestQuestion { about: About::Resume, lines, unasked: refusal.clone(), aborted: refusal }

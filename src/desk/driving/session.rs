@@ -94,6 +94,16 @@ fn said_in_transcript(stop: &Stop) -> anyhow::Result<String> {
     hook::last_message(path).map_err(|why| anyhow::anyhow!(why))
 }
 
+/// Whether the request comes from the session that works on a run, which has only to stop again to learn what came of
+/// the proof of its work.
+pub(crate) fn stops_again(caller: &Caller, state: &State) -> bool {
+    let is_judged = matches!(state.station, Station::Judged(_) | Station::Leaving { .. });
+    let process = state.session.as_ref().and_then(|it| it.process.as_ref());
+    let line = &caller.environment.process_line;
+    let is_inside = process.is_some_and(|it| line.descends_from(it.pid, it.start, &it.boot));
+    is_judged && is_inside && state.hold.is_none()
+}
+
 fn joined(caller: &Caller, state: &State, stop: &Stop) -> Session {
     let before = state.session.clone().unwrap_or_default();
     let same = before.id == stop.session;

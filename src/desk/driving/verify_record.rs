@@ -4,7 +4,7 @@
 //! checks can be run again in a clean checkout of the tree.
 
 use crate::desk::caller::Caller;
-use crate::desk::refusal::{NextStep, Refusal};
+use crate::desk::refusal::{NextStep, Refusal, why_unreadable};
 use crate::measure::proof::{OpeningConditions, ProofCheck, ProofRequest, Prover};
 use crate::tree::git::{Git, GitError};
 use crate::tree::path_patterns::Ours;
@@ -52,7 +52,7 @@ fn check(caller: &Caller, request: &RecordRequest) -> anyhow::Result<Vec<String>
             return refused("it is not text");
         }
         Refusal::usage(
-            format!("{}: {error}", file.display()),
+            format!("{} {}", file.display(), why_unreadable(&error)),
             NextStep::by_hand("name the record.json of a run"),
         )
     })?;
@@ -95,7 +95,7 @@ fn signed_by(caller: &Caller, request: &RecordRequest, statement: &Statement) ->
     let signers = match &request.signers {
         Some(file) => Some(loop_base::files::text(&caller.dir.join(file)).map_err(|error| {
             Refusal::usage(
-                format!("{}: {error}", file.display()),
+                format!("{} {}", file.display(), why_unreadable(&error)),
                 NextStep::by_hand("name a file of allowed signers"),
             )
         })?),

@@ -13,6 +13,7 @@ use crate::desk::resolving::queue_rules;
 use crate::desk::resolving::wanted_run::WantedRun;
 use crate::measure::detect::{CHECK_HELP, detect, proposed_flag};
 use crate::world::effects::approval::pin_signers;
+use loop_base::secret::is_printable_whole;
 use loop_base::text::shell_word;
 use loop_core::agent_table::{AgentRow, AgentTable};
 use loop_core::agents;
@@ -149,6 +150,9 @@ fn refuse_without_agent(
         return Ok(());
     }
     let step = format!("loop run --agent-cmd {}", shell_word(&words.join(" ")));
+    if !is_printable_whole(&step) {
+        return Ok(());
+    }
     Err(Refusal::usage(format!("{}; the last run here used one of your own", no_agent(known)), step))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::desk::caller::{Caller, CallerEnvironment};
 use crate::desk::note::Note;
-use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal, meant};
+use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal, meant, why_unreadable};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::{design_file, domain, planning, split_words};
 use loop_base::text::counted;
@@ -117,7 +117,7 @@ fn refuse_tilde(caller: &Caller, words: &[String]) -> anyhow::Result<()> {
 pub(crate) fn read_source(path: &Path) -> anyhow::Result<LayerSource> {
     let text = loop_base::files::text(path).map_err(|error| {
         Refusal::usage(
-            format!("{} cannot be read: {error}", path.display()),
+            format!("{} {}", path.display(), why_unreadable(&error)),
             NextStep::by_hand("name another file"),
         )
     })?;

@@ -2,7 +2,7 @@
 
 use crate::desk::caller::Caller;
 use crate::desk::note::Note;
-use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal};
+use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal, WHAT_TO_BUILD, why_unreadable};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::design_file;
 use crate::desk::resolving::job::{self, JobInput};
@@ -103,7 +103,11 @@ impl RunInput {
                 let (alias, document, path, text) = (None, None, None, String::new());
                 Ok(RunInput { name, alias, document, path, text, phase: None, job: Some(Box::new(job)) })
             }
-            InputKind::Text => RunInput::sentence(given.ok_or_else(|| needed(&workflow.input.about))?),
+            InputKind::Text => {
+                let text = given.ok_or_else(|| needed(&workflow.input.about))?;
+                refuse_missing_file(&caller.dir, &text)?;
+                RunInput::sentence(text)
+            }
         }
     }
 
@@ -111,6 +115,7 @@ impl RunInput {
         if text.trim().is_empty() {
             return Err(Refusal::usage("the input is empty", NO_INPUT_STEP));
         }
+        refuse_placeholder(&text)?;
         // It is written down wherever the run is named.
         let text = redact(&text).into_owned();
         Ok(RunInput {
@@ -160,16 +165,14 @@ impl RunInput {
         let unreadable = |why: String| {
             Refusal::usage(format!("{name} {why}"), NextStep::by_hand("name a text file that can be read"))
         };
-        let meta =
-            std::fs::metadata(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+        let meta = std::fs::metadata(&path).map_err(|error| unreadable(why_unreadable(&error)))?;
         if !meta.is_file() {
             return Err(unreadable("is not a file".to_owned()));
         }
         if input::LARGEST < meta.len() {
             return Err(unreadable(format!("is larger than {} MB", input::LARGEST >> 20)));
         }
-        let text =
-            loop_base::files::text(&path).map_err(|error| unreadable(format!("cannot be read: {error}")))?;
+        let text = loop_base::files::text(&path).map_err(|error| unreadable(why_unreadable(&error)))?;
         if text.trim().is_empty() {
             return Err(unreadable("is empty".to_owned()));
         }
@@ -207,6 +210,29 @@ impl RunInput {
             (None, None) => opening,
         }
     }
+}
+
+/// Our hints have these words where a person writes their own; nobody is to pay for an agent that works on them.
+pub(crate) fn refuse_placeholder(text: &str) -> anyhow::Result<()> {
+    if text.trim() != WHAT_TO_BUILD {
+        return Ok(());
+    }
+    let text = format!("\"{WHAT_TO_BUILD}\" stands for a sentence of your own");
+    Err(Refusal::usage(
+        text,
+        NextStep::by_hand("say what to build, such as loop run \"fix the date parser\""),
+    ))
+}
+
+/// A word that can only be a path names no work.
+fn refuse_missing_file(dir: &Path, text: &str) -> anyhow::Result<()> {
+    let is_word = !text.contains(char::is_whitespace);
+    let is_path = text.contains('/') || text.ends_with(".md");
+    if !(is_word && is_path) || text.contains("://") || dir.join(text).exists() {
+        return Ok(());
+    }
+    let help = "name a file that exists, or say what to build in a sentence";
+    Err(Refusal::usage(format!("there is no file {text}"), NextStep::by_hand(help)))
 }
 
 fn looks_like_a_file(path: &Path) -> bool {

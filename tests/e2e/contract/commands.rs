@@ -277,9 +277,9 @@ fn commands_doctor_says_what_is_there_and_what_would_stop_a_run() {
     }
     assert!(told.contains("none: tampering is detected, not prevented"), "{told}");
     assert!(
-        told.lines()
-            .last()
-            .is_some_and(|it| it.starts_with("this would stop a run: ") && it.contains("checks")),
+        told.lines().last().is_some_and(
+            |it| it.starts_with("a run cannot start until this is repaired: ") && it.contains("checks")
+        ),
         "{told}"
     );
     sandbox.write("Makefile", "test:\n\ttrue\n");

@@ -66,7 +66,7 @@ fn the_users_own_file_holds_three_sections() {
     run(&sandbox, "it", &[], &[]).exits(2).says("config.toml").says("checks");
     config(&sandbox, "[limits]\nusd = \"many\"\n");
     run(&sandbox, "it", &[], &[]).exits(2).says("config.toml");
-    sandbox.run(&["doctor"]).exits(0).says("would stop a run");
+    sandbox.run(&["doctor"]).exits(0).says("a run cannot start until this is repaired");
     let elsewhere = sandbox.root().join("tmp/config");
     std::fs::create_dir_all(elsewhere.join("loop")).expect("a folder");
     std::fs::write(elsewhere.join("loop/config.toml"), "[limits]\nusd = 7\ncall_usd = 0.01\n")

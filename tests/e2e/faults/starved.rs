@@ -33,6 +33,30 @@ fn g07_a_home_that_may_not_be_written_is_named() {
     assert!(sandbox.calls().is_empty());
 }
 
+/// SQLite calls a full disk an error of it. What was written can still be read.
+#[test]
+fn a_full_disk_is_called_full_and_can_be_read() {
+    const NAME: &str = "a_full_disk_is_called_full_and_can_be_read";
+    let sandbox = Sandbox::new();
+    let Some(_home) = Mounted::new(&sandbox.home, "size=6m,mode=0700") else {
+        return skipped(NAME, "a file system cannot be mounted here");
+    };
+    let agent = sandbox.agent(PROMISE);
+    let command = ["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work", "--max", "1"];
+    sandbox.run(&command).exits(6);
+    let mut file = std::fs::File::create(sandbox.home.join("filler")).expect("a file");
+    while std::io::Write::write_all(&mut file, &[0; 4096]).is_ok() {}
+    let done = sandbox.run(&["run", "--reset", "--max", "3"]).exits(1);
+    assert!(
+        done.err.contains("the disk is full: ") && done.err.contains("help: free some disk space"),
+        "{}",
+        done.err
+    );
+    sandbox.run(&["status"]).exits(0).says("capped");
+    sandbox.run(&["runs"]).exits(0).says("capped");
+    std::fs::remove_file(sandbox.home.join("filler")).expect("removed");
+}
+
 fn give_to_nobody(path: &Path) {
     chown(path, Some(NOBODY), Some(NOBODY)).expect("root may");
     if path.is_dir() {

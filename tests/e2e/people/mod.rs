@@ -10,5 +10,6 @@ mod history;
 mod inside;
 mod json;
 mod newcomer;
+mod pasted;
 mod questions;
 mod terminal;

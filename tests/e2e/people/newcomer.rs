@@ -426,10 +426,12 @@ fn a_program_that_fails_by_itself_is_changed_by_the_next_step() {
     let agent = sandbox.agent("echo 'fatal: no API key' >&2; exit 1");
     let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"]).exits(4);
     let step = format!("loop run --agent-cmd \"{}\" --reset", agent.replace('\'', ""));
-    done.says(&format!("next: {step}\n"))
+    let before = "help: repair what the agent says first (fatal: no API key), then:\n";
+    done.says(&format!("{before}next: {step}\n"))
         .says("another agent: loop run --agent-cmd \"PROGRAM ARGS\" --reset")
         .says("reset        try WORK again with the same agent, all counters at 0");
     assert_eq!(sandbox.status()["next_step"], step);
+    sandbox.run(&["status"]).exits(0).says(&format!("{before}next: {step}\n"));
     let other = sandbox.root().join("other.sh");
     loop_harness::put(
         &other,

@@ -243,6 +243,8 @@ fn g21_nothing_to_do_is_looked_at_again() {
     let agent = sandbox.agent(FIX);
     let words = ["run", "fix the failing tests", "--agent-cmd", &agent];
     sandbox.run(&words).exits(4).says("nothing to do");
+    assert!(!sandbox.prompt(2).contains("STUCK"), "this workflow has no such word: {}", sandbox.prompt(2));
+    assert!(sandbox.prompt(2).contains("do the work, or say at the end of your message why there is none"));
     let calls = sandbox.calls().len();
     sandbox.run(&words).exits(0).says("nothing to do").says("next: loop show 2");
     assert_eq!(sandbox.calls().len(), calls);

@@ -167,6 +167,16 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     known().redact(text)
 }
 
+/// Whether a text stays as it is when it is printed: it has no secret in it, and no mark where one stood.
+pub fn is_printable_whole(text: &str) -> bool {
+    !has_mark(text) && redact(text) == text
+}
+
+/// Whether a mark stands in a text in the place of a secret: as a command it is not the one that it was.
+pub fn has_mark(text: &str) -> bool {
+    text.contains(MARK)
+}
+
 /// Returns plain data without secrets, as it would be read again from the text that it is written as.
 pub fn redact_data<T: serde::Serialize + serde::de::DeserializeOwned>(data: T) -> (T, String) {
     let secrets = known();

@@ -244,9 +244,7 @@ fn lay_over(report: &mut Report, phase: &str, entry: &Entry<'_>) {
                 }
             }
             // The reviewer counts items of a list; the engine counts commands that it ran.
-            (_, Some(value))
-                if entry.key.starts_with("QA_") && member.key.eq_ignore_ascii_case("checks_failing") =>
-            {
+            (_, Some(value)) if member.key.eq_ignore_ascii_case(FactName::ChecksFailing.name()) => {
                 report.keep("qa_checks_failing", value);
             }
             (_, Some(value)) => report.keep(member.key, value),

@@ -55,7 +55,7 @@ pub(crate) fn run(context: &Context, flags: &DoctorFlags) -> anyhow::Result<u8> 
         let stops: Vec<&str> = found.iter().filter(|it| !it.good).map(|it| it.what.as_str()).collect();
         match stops.as_slice() {
             [] => println!("{}", hint::next("loop run \"what to build\"")),
-            stops => println!("this would stop a run: {}", stops.join(", ")),
+            stops => println!("a run cannot start until this is repaired: {}", stops.join(", ")),
         }
     }
     Ok(0)

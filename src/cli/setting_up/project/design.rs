@@ -3,7 +3,10 @@
 
 use crate::cli::Context;
 use crate::cli::hint;
-use crate::desk::{GuardedCommand, NextStep, Refusal, newest_design, refuse_agents, write_design};
+use crate::desk::{
+    GuardedCommand, NextStep, Refusal, newest_design, refuse_agents, refuse_placeholder, why_unreadable,
+    write_design,
+};
 use crate::measure::detect::detect;
 use crate::world::wait::now;
 use clap::{Args, ValueEnum};
@@ -51,6 +54,7 @@ pub(crate) fn run(context: &Context, flags: &DesignFlags) -> anyhow::Result<u8> 
     if flags.text.trim().is_empty() {
         return Err(Refusal::usage("the text is empty", "loop design \"what to build\""));
     }
+    refuse_placeholder(&flags.text)?;
     let kind = match &flags.kind {
         Some(name) => {
             let known: Vec<&str> = KINDS.iter().map(|it| it.id).collect();
@@ -100,7 +104,7 @@ pub(crate) fn refine(context: &Context, flags: &RefineFlags) -> anyhow::Result<u
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = loop_base::files::text(&path).map_err(|error| {
         Refusal::usage(
-            format!("{} cannot be read: {error}", path.display()),
+            format!("{} {}", path.display(), why_unreadable(&error)),
             NextStep::by_hand("name another file"),
         )
     })?;

@@ -5,7 +5,7 @@
 use super::check::Which;
 use crate::cli::Context;
 use crate::cli::values;
-use crate::desk::{NextStep, Refusal};
+use crate::desk::{self, NextStep, Refusal};
 use crate::drive::drive;
 use crate::sim::story::tell;
 use crate::sim::{Cast, Dice, Play, Sim, happy_plays};
@@ -51,7 +51,7 @@ fn play_story(context: &Context, which: &Which<'_>, story: &Path) -> anyhow::Res
     let path = context.caller.dir.join(story);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Refusal::usage(
-            format!("{} cannot be read: {error}", story.display()),
+            format!("{} {}", story.display(), desk::why_unreadable(&error)),
             NextStep::by_hand("name a story that can be read"),
         )
     })?;

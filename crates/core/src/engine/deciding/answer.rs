@@ -197,7 +197,7 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
     }
     let needs_text = matches!(choice, Choice::Modify | Choice::Changes);
     if needs_text && answer.text.trim().is_empty() {
-        return Err(format!("\"{choice}\" needs a text that says what to change: {choice} TEXT"));
+        return Err(format!("\"{choice}\" needs a text that says what to change: loop answer {choice} TEXT"));
     }
     Ok(Answer { question: question.id, choice, ..answer })
 }

@@ -10,6 +10,7 @@ use crate::engine::journal::people::question::{CheckpointKind, Question, Questio
 use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::judging::reasons::check_words;
 use crate::engine::state::parts::feedback::Feedback;
+use crate::engine::state::parts::troubles::ErrorEntry;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::next_call::{call, lacks_other_model};
 use crate::workflow::model::{ItemSource, Next, PhaseId, Workflow};
@@ -334,10 +335,16 @@ fn errors(state: &State, question: &Question) -> Vec<String> {
         .collect();
     let here = state.troubles.errors.iter().filter(|it| it.phase == state.phase);
     let mut lines: Vec<String> = Vec::new();
-    // The newest one is what the question is about.
-    let newest = here.clone().next_back().map(|it| &it.hash);
-    let mut last = newest.filter(|_| state.feedback.is_some());
-    let about = last;
+    // The newest one is what the question is about, and what failed is named above with its counts. What an agent
+    // reports of itself stands nowhere else.
+    let is_of_check = |it: &&ErrorEntry| {
+        let failing = state.feedback.iter().flat_map(|it| &it.failing);
+        failing
+            .into_iter()
+            .any(|check| it.text.strip_prefix(&check.name).is_some_and(|it| it.starts_with(": ")))
+    };
+    let about = here.clone().next_back().filter(is_of_check).map(|it| &it.hash);
+    let mut last = about;
     for error in here {
         let line = first_line(&error.text);
         let is_told = question.text.contains(line) || told.iter().any(|it| it.contains(line));

@@ -15,7 +15,7 @@ use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::status::NOTHING_TO_DO;
 use crate::proof::{Level, Proof, ProofStep, closing_sentence};
-use crate::workflow::model::{CleanWhen, Next, PhaseId, Workflow};
+use crate::workflow::model::{CleanWhen, Next, PhaseId, Protocol, Workflow};
 use loop_base::text::counted;
 
 /// Findings that are listed for the agent and in the question; the report has the others.
@@ -42,7 +42,7 @@ pub(crate) fn before_leaving(workflow: &Workflow, state: &State) -> Option<Decis
     if is_nothing_changed(state) {
         let why = "every check passed before the run, and nothing has changed since";
         return Some(match state.proof_returns < RETURNS_MOST {
-            true => go_back(workflow, vec![format!("{why}: do the work, or say STUCK and why")]),
+            true => go_back(workflow, vec![format!("{why}: {}", asks_for_work(workflow))]),
             false => halt(format!(
                 "{NOTHING_TO_DO}: {why}; add a test that fails until the work is done, or tell the agent \
                  more: loop guide TEXT"
@@ -62,6 +62,17 @@ pub(crate) fn before_leaving(workflow: &Workflow, state: &State) -> Option<Decis
     match &proving.proof {
         None => Some(Decision::Perform(Effect::Conclude)),
         Some(proof) => follow(workflow, state, proof),
+    }
+}
+
+/// What an agent can say that has nothing to do depends on how it reports.
+fn asks_for_work(workflow: &Workflow) -> &'static str {
+    match &workflow.phases[workflow.proof.go].report {
+        Protocol::ExitSignal => "do the work, or say STUCK and why",
+        Protocol::Json => "do the work, or report that it is blocked and why",
+        Protocol::PrpStatus | Protocol::Promise | Protocol::Frontmatter(_) | Protocol::None => {
+            "do the work, or say at the end of your message why there is none"
+        }
     }
 }
 
@@ -132,7 +143,7 @@ fn follow(workflow: &Workflow, state: &State, proof: &Proof) -> Option<Decision>
             let mut why = lines;
             let is_changed = proof.findings.iter().any(|it| !it.kind.weakens());
             why.push(match is_changed {
-                true => "restore what the run began with, or say why the task demands the change".to_owned(),
+                true => "restore the original test, or explain why the task requires changing it".to_owned(),
                 false => "make it pass in a clean checkout, with what is in the tree alone, or say why that cannot \
                           be done"
                     .to_owned(),

@@ -174,10 +174,18 @@ impl Sources {
 
 /// Returns the one of `known` that was probably meant, in any case of letters.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let folded = word.to_lowercase();
     // A third of the letters may differ: `gren` is `green`, `lint` is not `tests`, and of one or two
     // letters each matters.
-    let allowed = folded.chars().count() / 3;
+    within(word.chars().count() / 3, word, known)
+}
+
+/// Returns the nearest one where no name is shorter than three letters: of two that were typed one may be missing.
+pub fn nearest_of_few_letters<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    within((word.chars().count() / 3).max(1), word, known)
+}
+
+fn within<'a>(allowed: usize, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = word.to_lowercase();
     let distance = |it: &str| strsim::damerau_levenshtein(&folded, &it.to_lowercase());
     known
         .into_iter()

@@ -4,6 +4,7 @@
 use super::block::{one_line, plain, reported, verdict};
 use loop_base::time::Timestamp;
 use loop_core::engine::{JudgedTurn, Source, State, review_attempt};
+use loop_core::facts::{FactName, Supplier};
 use loop_core::workflow::model::Workflow;
 use std::fmt::Write;
 
@@ -24,7 +25,7 @@ pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &Jud
     let _ = writeln!(out, "- implementer: {}", model(implementer));
     let _ = writeln!(out, "\n## Verdict\n\n{}", verdict(turn.verdict()));
     let _ = writeln!(out, "\n## Metrics\n\n| metric | value | source |\n|---|---|---|");
-    for (name, metric) in &judgement.metrics {
+    for (name, metric) in judgement.metrics.iter().filter(|it| is_about_review(it.0)) {
         let source = match metric.source {
             Source::Measured => "measured",
             Source::Engine => "engine",
@@ -48,6 +49,20 @@ pub(super) fn text(workflow: &Workflow, state: &State, at: Timestamp, turn: &Jud
         }
     }
     out
+}
+
+/// Whether a value is the reviewer's, or that of a check. What is known about the tree and the run decides what
+/// comes next, and says nothing about the review.
+fn is_about_review(name: &str) -> bool {
+    FactName::named(name).is_none_or(|it| match it.row().supplier {
+        Supplier::Report | Supplier::Checks | Supplier::TestCounts => true,
+        Supplier::Engine
+        | Supplier::World
+        | Supplier::WorldUnnamed
+        | Supplier::Opening
+        | Supplier::Items
+        | Supplier::Patterns => false,
+    })
 }
 
 fn list(out: &mut String, title: &str, lines: &[String]) {

@@ -153,6 +153,9 @@ impl State {
                 self.closing(workflow).unwrap_or_else(|| "every phase passed".to_owned())
             }
             Station::Closed(Outcome::Cancelled) => "cancelled by user".to_owned(),
+            Station::Working(_) if self.session.as_ref().is_some_and(|it| it.id.is_empty()) => {
+                format!("{phase}: no session has taken it yet; start the agent here")
+            }
             Station::Working(call) => format!("{phase}: call {} is running", call.number),
             Station::Reported(_) => format!("{phase}: the checks are running"),
             Station::Ready
@@ -433,8 +436,16 @@ impl State {
         Some(format!("loop run --check {} --reset", shell_word(&format!("{name}={command}"))))
     }
 
+    /// Returns what the agent said of itself where its calls fail and the run stopped for that: the next call fails
+    /// too until that is repaired.
+    pub fn repair_first(&self) -> Option<&str> {
+        let stopped = matches!(Status::of(self), Status::Halted | Status::Capped);
+        let trouble = self.last_trouble.as_ref().filter(|_| stopped && self.agent_fails())?;
+        Some(trouble.complaint.as_deref().unwrap_or(&trouble.why))
+    }
+
     /// Whether the last call failed by itself, so that another one of the same agent is likely to fail too.
-    pub(crate) fn agent_fails(&self) -> bool {
+    pub fn agent_fails(&self) -> bool {
         self.feedback.as_ref().is_some_and(|it| it.trouble.is_some())
     }
 }
