@@ -62,6 +62,11 @@ pub fn main() -> ExitCode {
     {
         return measure::proof::serve(Path::new(task));
     }
+    if let [_, word, script] = &arguments[..]
+        && word == loop_supervise::check_keeper::WORD
+    {
+        return loop_supervise::check_keeper::serve(script);
+    }
     #[cfg(debug_assertions)]
     if let [_, word, words @ ..] = &arguments[..]
         && word == measure::proof::dev::WORD

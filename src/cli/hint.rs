@@ -5,7 +5,7 @@ use crate::desk::{self, NextStep};
 use loop_base::text::{sanitise, shell_word};
 use loop_core::engine::{QuestionKind, State};
 use loop_core::workflow::model::Workflow;
-use loop_store::{Home, StoreError};
+use loop_store::{Home, StoreError, as_typed};
 
 /// Flags of every command that say where it works, each in all its spellings.
 const PLACES: [&[&str]; 2] = [&["-C", "--dir"], &["--home"]];
@@ -78,7 +78,7 @@ pub(super) fn pasteable_step(step: NextStep) -> NextStep {
 
 /// Returns the command line as it was typed, to be pasted once more.
 pub(super) fn again() -> String {
-    let words: Vec<String> = std::env::args().skip(1).map(|it| shell_word(&it)).collect();
+    let words: Vec<String> = std::env::args().skip(1).map(|it| shell_word(as_typed(&it))).collect();
     sanitise(&format!("loop {}", words.join(" ")))
 }
 

@@ -45,7 +45,7 @@ pub(crate) use inside_call::{GuardedCommand, refuse as refuse_agents, refuse_own
 pub(crate) use kept_head::{KeptHead, deleted_head, match_kept_head, refuse_hidden_runs, refuse_misplaced};
 pub(crate) use note::{Note, Weight};
 pub(crate) use obstacles::dirty_tree::uncommitted;
-pub(crate) use obstacles::place::refuse_lost_repository;
+pub(crate) use obstacles::place::{lost_worktree, refuse_lost_repository};
 pub(crate) use obstacles::prepare::{choose_agent, refuse_pool};
 pub(crate) use pools::{LivePool, PoolSystem, live_pool, pool_log};
 pub(crate) use question::{About, PersonReply, RequestQuestion};

@@ -8,6 +8,7 @@ use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
 use loop_store::{Holder, Locked, StoreError};
 use std::io::ErrorKind;
+use loop_supervise::interruption::Interrupted;
 use std::path::Path;
 
 /// A request that ends here.
@@ -44,6 +45,9 @@ impl From<anyhow::Error> for Refusal {
         let text = said_once(&format!("{error:#}"));
         if let Some(refusal) = error.downcast_ref::<Refusal>() {
             return Refusal { text, ..refusal.clone() };
+        }
+        if let Some(exit) = interrupted(&error) {
+            return Refusal { text, next: None, exit };
         }
         if let Some(cause) = Cause::of(&error, &text) {
             return Refusal { text: cause.words(&text), next: Some(cause.step()), exit: 1 };
@@ -105,9 +109,9 @@ fn lost_step(kept: Option<&Path>, is_restored: bool) -> Option<NextStep> {
 }
 
 /// What to do where another controller has the run or the tree. Another run can work in a worktree of its
-/// own; the same run cannot. Whoever hands in drives nothing that could be watched or stopped.
+/// own; the same run cannot. Whoever hands in or reverts drives nothing that could be watched or stopped.
 fn beside(what: &Locked, by: Option<&Holder>) -> NextStep {
-    if let Some(holder) = by.filter(|it| it.subcommand() == Some("ship")) {
+    if let Some(holder) = by.filter(|it| matches!(it.subcommand(), Some("ship" | "queue"))) {
         return NextStep::ByHand(format!("wait until process {} has ended, then try again", holder.pid));
     }
     if let Some(stranger) = by.filter(|it| !it.is_loop()) {
@@ -203,6 +207,13 @@ fn git_step(error: &anyhow::Error) -> Option<NextStep> {
         | GitError::TooManySubmodules { .. }
         | GitError::File { .. } => None,
     }
+}
+
+/// What a command exits with that a signal has ended.
+fn interrupted(error: &anyhow::Error) -> Option<u8> {
+    let mut causes = error.chain().filter_map(|it| it.downcast_ref::<std::io::Error>());
+    let interrupted = causes.find_map(Interrupted::of)?;
+    u8::try_from(128 + interrupted.signal).ok()
 }
 
 fn exit_code(error: &anyhow::Error) -> u8 {

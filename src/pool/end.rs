@@ -1,7 +1,7 @@
 //! How a pool ended: every system of the queue, and what to exit with.
 
 use super::follow::Followed;
-use crate::desk::{Queue, Refusal, next_step};
+use crate::desk::{NextStep, Queue, Refusal, lost_worktree, next_step};
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::Status;
 use loop_store::Job;
@@ -24,8 +24,8 @@ pub(crate) struct SystemEnd {
     pub is_done: bool,
     pub verified: bool,
     pub reason: String,
-    /// The command that continues.
-    pub next: Option<String>,
+    /// What continues it.
+    pub next: Option<NextStep>,
 }
 
 /// Says how every system of the queue stands.
@@ -49,7 +49,7 @@ pub(super) fn report(
         if let Some(refusal) = refused.get(id).filter(|_| !end.is_done) {
             has.refused.get_or_insert(refusal.exit);
             end.reason = refusal.text.clone();
-            end.next = refusal.next.as_ref().map(|it| it.first().to_owned());
+            end.next.clone_from(&refusal.next);
         }
         has.left |= !end.is_done;
         systems.push(end);
@@ -67,9 +67,12 @@ fn of_run(queue: &Queue, it: &Followed, has: &mut Has) -> Result<SystemEnd, Refu
     let is_done = status == Status::Completed;
     let next = match is_done {
         true => None,
-        false => {
-            Some(next_step(queue.home(), &it.row.id, &it.workflow, &it.state).map_err(anyhow::Error::from)?)
-        }
+        false => Some(match lost_worktree(&it.state) {
+            Some(found) => found,
+            None => next_step(queue.home(), &it.row.id, &it.workflow, &it.state)
+                .map_err(anyhow::Error::from)?
+                .into(),
+        }),
     };
     Ok(SystemEnd {
         id: it.system.clone(),
@@ -90,11 +93,12 @@ fn of_job(queue: &Queue, job: &Job, has: &mut Has) -> Result<SystemEnd, Refusal>
     let (reason, next) = match status {
         JobStatus::Blocked => {
             has.blocked = true;
-            (job.system.blocked_reason.clone().unwrap_or_default(), Some(format!("loop run {id}")))
+            (job.system.blocked_reason.clone().unwrap_or_default(), Some(format!("loop run {id}").into()))
         }
-        JobStatus::Discovered => {
-            ("it is not specified yet".to_owned(), Some(format!("loop queue set {id} --status specified")))
-        }
+        JobStatus::Discovered => (
+            "it is not specified yet".to_owned(),
+            Some(format!("loop queue set {id} --status specified").into()),
+        ),
         _ if !waits.is_empty() => (format!("waits for {}", waits.join(", ")), None),
         _ => (String::new(), None),
     };

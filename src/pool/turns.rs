@@ -12,7 +12,7 @@ use crate::world::wait::{Signals, now};
 use loop_base::text::shell_word;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{Command, Status, may_be_answered_outside};
-use loop_store::{Job, PoolLock};
+use loop_store::{Home, Job, PoolLock, Row};
 use loop_supervise::detached::{self, Started};
 use loop_supervise::follow::Watch;
 use loop_supervise::signals;
@@ -239,10 +239,10 @@ impl<'a> Pool<'a> {
         let home = Rc::clone(self.queue.home());
         for job in self.queue.jobs()? {
             let Some(run) = job.run.filter(|_| job.system.status != JobStatus::Complete) else { continue };
-            if self.followed.iter().any(|it| it.row.id == run) || home.snapshot(&run)?.is_none() {
+            if self.followed.iter().any(|it| it.row.id == run) {
                 continue;
             }
-            let Some(row) = home.run(&run)? else { continue };
+            let Some(row) = opened(&home, &run)? else { continue };
             self.followed.retain(|it| it.system != job.system.id);
             let run = Followed::new(&home, &job.system.id, row)?;
             self.counter.count(&run, false);
@@ -338,7 +338,7 @@ impl<'a> Pool<'a> {
         let mut has_begun = false;
         let told = self.away.take();
         while self.working() < self.request.jobs && self.unreadable.is_none() {
-            if let Some(index) = self.to_continue()? {
+            if let Some(index) = self.to_continue(tell)? {
                 self.resume(index, tell)?;
             } else if let Some(job) = self.next_ready()? {
                 self.away = match self.on_another_branch() {
@@ -404,12 +404,15 @@ impl<'a> Pool<'a> {
 
     /// The first run that nobody drives and that can continue without a person: it comes before a system
     /// that nobody has begun.
-    fn to_continue(&self) -> anyhow::Result<Option<usize>> {
-        let home = self.queue.home();
-        for (index, it) in self.followed.iter().enumerate() {
+    fn to_continue(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<Option<usize>> {
+        let home = Rc::clone(self.queue.home());
+        for (index, it) in self.followed.iter_mut().enumerate() {
             if home.holder(&it.row.id).is_some() || self.refused.contains_key(&it.system) {
                 continue;
             }
+            // Whoever let go of it since the last look, while a system was opened, has written why.
+            it.look(&home)?.into_iter().for_each(&mut *tell);
+            self.counter.count(it, false);
             let is_due = it.looks_again_at().is_some_and(|it| it <= now());
             let is_left = self.left.contains(&it.row.id);
             let goes_on = match it.status() {
@@ -436,7 +439,7 @@ impl<'a> Pool<'a> {
         let mut found: Option<Job> = None;
         for job in self.queue.jobs()? {
             let may_begin = match &job.run {
-                Some(run) => job.system.status != JobStatus::Complete && home.snapshot(run)?.is_none(),
+                Some(run) => job.system.status != JobStatus::Complete && opened(home, run)?.is_none(),
                 None => job.system.status.is_startable(),
             };
             let is_first = found.as_ref().is_none_or(|it| job.system.priority < it.system.priority);
@@ -482,6 +485,10 @@ impl<'a> Pool<'a> {
                 return match self.unreadable {
                     // It is tried again once its entry can be read.
                     Some(_) => Ok(()),
+                    None if self.is_taken_elsewhere(id)? => {
+                        tell(system_line(id, "not begun: another home works on it".to_owned()));
+                        Ok(())
+                    }
                     None => self.refuse(id, refusal, tell),
                 };
             }
@@ -497,6 +504,14 @@ impl<'a> Pool<'a> {
         self.followed.push(run);
         tell(system_line(id, format!("begins: {}", job.system.name)));
         self.start(self.followed.len() - 1, &Going::default(), tell)
+    }
+
+    /// Whether the queue's file says that somebody works on a system, and it is no run of this home.
+    fn is_taken_elsewhere(&self, id: &str) -> anyhow::Result<bool> {
+        let job = self.queue.job(id)?;
+        let is_begun =
+            matches!(job.system.status, JobStatus::InProgress | JobStatus::Review | JobStatus::Complete);
+        Ok(is_begun && job.run.is_none())
     }
 
     /// Continues a run that nobody drives.
@@ -568,6 +583,12 @@ impl<'a> Pool<'a> {
         let is_alone = self.followed.is_empty();
         self.refused.values().next().filter(|_| is_alone).cloned()
     }
+}
+
+/// The run of a claim, once it has its first event. Whoever was killed right after a claim has not even created it.
+fn opened(home: &Home, run: &str) -> anyhow::Result<Option<Row>> {
+    let Some(row) = home.run(run)? else { return Ok(None) };
+    Ok(home.snapshot(run)?.map(|_| row))
 }
 
 fn system_line(id: &str, line: String) -> PoolNews {

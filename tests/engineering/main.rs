@@ -13,6 +13,7 @@ mod moving_in;
 mod opening;
 mod people;
 mod pool;
+mod pool_ends;
 mod project;
 mod pushing;
 mod queue;

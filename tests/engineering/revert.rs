@@ -1,6 +1,9 @@
 //! Taking a landed system out of its branch again.
 
+use crate::domain::{Domain, system};
 use crate::project::{Project, SYSTEM};
+use loop_harness::within;
+use rustix::process::Signal;
 
 #[test]
 fn a_landed_system_is_taken_out_and_its_dependants_are_named() {
@@ -74,4 +77,54 @@ fn a_revert_inside_a_call_is_refused() {
     project.run(&script, &[]).exits(0);
     let tried = project.sandbox.notes("tried");
     assert_eq!(tried.last().map(String::as_str), Some("2"), "{tried:?}");
+}
+
+/// What a revert took out, and a person brought back, can be taken out again.
+#[test]
+fn a_revert_that_was_reverted_does_not_count() {
+    let domain = Domain::new(&[system("sys-001", 1, &[])]);
+    let sandbox = &domain.sandbox;
+    domain.pool(1, "honest", &[]).wait().exits(0);
+    let merge = sandbox.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    sandbox.git(&["revert", "--no-edit", "-m1", &merge]);
+    sandbox.git(&["revert", "--no-edit", "HEAD"]);
+    assert!(sandbox.project.join("sys-001.txt").exists());
+    let back = sandbox.git(&["rev-parse", "HEAD"]);
+    sandbox.run(&["queue", "revert", "sys-001"]).exits(0).says("sys-001 was reverted on main");
+    assert!(!sandbox.project.join("sys-001.txt").exists());
+    assert_eq!(sandbox.git(&["rev-parse", "HEAD^"]), back);
+    assert_eq!(domain.system("sys-001")["status"], "blocked");
+}
+
+/// Whoever ends a command that runs checks for a person ends them too, however it is done.
+#[test]
+fn checks_end_with_the_command_that_runs_them() {
+    let domain = Domain::new(&[system("sys-001", 1, &[])]);
+    let sandbox = &domain.sandbox;
+    let slow =
+        "if [ -p \"$OUT/go-slow\" ]; then echo slow > \"$OUT/here\"; read -r _ < \"$OUT/go-slow\"; fi\n";
+    sandbox.write("tests/slow.sh", slow);
+    sandbox.commit("a slow test");
+    domain.pool(1, "honest", &[]).wait().exits(0);
+    let head = sandbox.git(&["rev-parse", "HEAD"]);
+    let held = domain.held("slow");
+    for words in [&["checks"][..], &["queue", "revert", "sys-001"]] {
+        for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+            let command = sandbox.spawn(words);
+            assert_eq!(domain.hear(), "slow");
+            command.signal(signal);
+            command.wait().exits(code).says("interrupted; the check that was running was ended");
+            sandbox.assert_nothing_runs();
+            assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 1, "{words:?}");
+        }
+        let command = sandbox.spawn(words);
+        assert_eq!(domain.hear(), "slow");
+        command.kill();
+        assert!(within(loop_harness::PATIENCE, || sandbox.processes().is_empty()), "{words:?}");
+    }
+    assert_eq!(sandbox.git(&["rev-parse", "HEAD"]), head);
+    drop(held);
+    std::fs::remove_file(sandbox.note("go-slow")).expect("a pipe");
+    sandbox.run(&["queue", "revert", "sys-001"]).exits(0);
+    domain.assert_nothing_left();
 }

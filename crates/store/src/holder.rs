@@ -32,7 +32,7 @@ impl Holder {
 
     fn look_up() -> Holder {
         let words: Vec<String> =
-            std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+            std::env::args_os().map(|word| as_typed(&word.to_string_lossy()).to_owned()).collect();
         let pid = std::process::id() as i32;
         Holder {
             pid,
@@ -92,6 +92,18 @@ impl Holder {
             && self.boot == boot_id()
             && !is_zombie(self.pid)
             && start_of(self.pid).unwrap_or(0) == self.start
+    }
+}
+
+/// What a pool in the background is started with, in place of what a person types.
+pub const DETACHED_POOL: &str = "--pool-without-terminal";
+
+/// Returns a word of our command line as a person types it: what we start without a terminal has words of its own.
+pub fn as_typed(word: &str) -> &str {
+    match word {
+        "/proc/self/exe" => "loop",
+        DETACHED_POOL => "--detach",
+        typed => typed,
     }
 }
 

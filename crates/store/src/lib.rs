@@ -32,7 +32,7 @@ pub use accounts::slots::{SlotAnswer, SlotUse, SlotWish};
 pub use accounts::spending::{Reservation, Reserved, Spend, local_day};
 pub use error::{Locked, StoreError};
 pub use file_modes::{set_right_modes, wrong_modes};
-pub use holder::{Holder, OPTIONS_WITH_VALUE, subcommands};
+pub use holder::{DETACHED_POOL, Holder, OPTIONS_WITH_VALUE, as_typed, subcommands};
 pub use home::Home;
 pub use inbox::{COMMAND, NOW, Wake, is_listening, wait_for_listener_to_leave, wake};
 pub use journal::rows::{QuestionRow, Recorded};

@@ -19,5 +19,6 @@ pub use controller::{detached, follow, keeper, previous_call, process_line};
 pub use process::{deaths, hardening, proc_stat, run_mark::RUN_MARK, signals};
 pub use records::{claim, exit_records, protocol, tail, unstarted};
 pub use short_commands::{
-    exchange, foreground, git_variables, pid_namespace, program_version, ssh_keygen, which,
+    check_keeper, exchange, foreground, git_variables, interruption, pid_namespace, program_version,
+    ssh_keygen, which,
 };

@@ -10,6 +10,7 @@ use clap::Args;
 use loop_base::text::sanitise;
 use loop_core::delivery_names::CommitKind;
 use loop_store::{Home, Row, TreeLock};
+use loop_supervise::interruption;
 use serde_json::json;
 use std::rc::Rc;
 
@@ -35,6 +36,7 @@ pub(crate) fn run(context: &Context, flags: &ShipFlags) -> anyhow::Result<u8> {
         &context.caller,
         ShipRequest { kind: flags.kind, request: !flags.no_pr, dry_run: flags.dry_run },
     )?;
+    interruption::end_checks_first()?;
     let preflight = shipment.work.preflight()?;
     if flags.dry_run {
         tell_plan(&shipment.work, context, &preflight);

@@ -37,12 +37,21 @@ pub(crate) fn run(context: &Context) -> anyhow::Result<u8> {
     {
         return show(context, &home, &row);
     }
+    let project = context.caller.project().ok();
+    let pool = match (context.caller.home_to_look_at()?, &project) {
+        (Some(home), Some(project)) => pool_view::before_any_run(&home, project),
+        (Some(_) | None, _) => None,
+    };
     if context.json {
-        println!("{}", json!({ "run": null }));
+        let object = pool.map_or(json!({ "run": null }), |it| json!({ "run": null, "pool": it.1 }));
+        println!("{object}");
+    } else if let Some((text, _)) = pool {
+        print!("no run in this project yet\n{}", sanitise(&text));
+        println!("{}", hint::next("loop queue"));
     } else {
         println!("no run in this project");
         // Who comes with a queue has said what to build.
-        let has_queue = context.caller.project().is_ok_and(|it| desk::has_queue(&it));
+        let has_queue = project.is_some_and(|it| desk::has_queue(&it));
         let next = if has_queue { "loop queue" } else { "loop run \"what to build\"" };
         println!("{}", hint::next(next));
         println!("{}", hint::or("loop demo"));

@@ -6,6 +6,7 @@ use crate::cli::context::Context;
 use crate::desk::{self, RunRequest};
 use clap::Args;
 use loop_base::text::sanitise;
+use loop_supervise::interruption;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -42,6 +43,7 @@ pub(crate) fn run(context: &Context, flags: &ChecksFlags) -> anyhow::Result<u8> 
         domain: flags.domain.clone(),
         ..RunRequest::default()
     };
+    interruption::end_checks_first()?;
     let results =
         TellOnce::default().with(context, |notes| desk::checks(&context.caller, &request, notes))?;
     let exit = if results.iter().all(|it| it.is_passed()) { 0 } else { 4 };

@@ -9,6 +9,7 @@ use crate::desk::{self, CarriedOutBy, NextStep, Reach, Refusal};
 use crate::pool::{Pool, PoolEnd, PoolNews, PoolRequest, SystemEnd};
 use loop_base::text::{counted, sanitise};
 use loop_core::engine::Status;
+use loop_store::DETACHED_POOL;
 use loop_supervise::detached::{self, Started};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -47,7 +48,7 @@ pub(crate) fn run(context: &Context, flags: &RunFlags, jobs: u32, reach: Reach) 
 /// Starts the same command without this terminal, and says how to find it.
 fn detach(context: &Context, flags: &RunFlags, jobs: u32) -> anyhow::Result<u8> {
     let words = std::env::args_os().skip(1).filter(|it| it != "--detach");
-    let words: Vec<OsString> = words.chain(["--pool-without-terminal".into()]).collect();
+    let words: Vec<OsString> = words.chain([DETACHED_POOL.into()]).collect();
     match detached::start(&words)? {
         Started::Owns(pid) if context.json => {
             let object = json!({ "pid": pid, "jobs": jobs, "next_step": hint::pasteable("loop status") });
@@ -127,16 +128,21 @@ fn show(context: &Context, end: &PoolEnd) {
     let say = |text: &str| PoolScreen::Plain.line(text);
     let (verdict, reason) = verdict(end);
     let open = end.systems.iter().find(|it| it.next.is_some());
-    let next = match (open, end.signal, &end.capped) {
-        _ if end.exit == 0 => hint::pasteable("loop queue list"),
-        (_, Some(_), _) | (_, _, Some(_)) => hint::again(),
-        (Some(it), ..) => hint::pasteable(it.next.as_deref().unwrap_or_default()),
-        (None, None, None) => hint::pasteable("loop queue list"),
+    // A pool continues all that stopped; a command for one run does not.
+    let are_stopped =
+        end.exit == Status::Stopped.exit() && 1 < end.systems.iter().filter(|it| it.next.is_some()).count();
+    let next = match (open.and_then(|it| it.next.clone()), end.signal, &end.capped) {
+        _ if end.exit == 0 => NextStep::from(hint::pasteable("loop queue list")),
+        (_, Some(_), _) | (_, _, Some(_)) => hint::again().into(),
+        _ if are_stopped => hint::again().into(),
+        (Some(step), ..) => hint::pasteable_step(step),
+        (None, None, None) => hint::pasteable("loop queue list").into(),
     };
     if context.json {
         let systems: Vec<Value> = end.systems.iter().map(object).collect();
         let object = json!({
-            "status": verdict, "reason": reason, "next_step": next, "exit": end.exit, "systems": systems,
+            "status": verdict, "reason": reason, "next_step": next.command(), "help": next.words(),
+            "exit": end.exit, "systems": systems,
         });
         println!("{}", json::line(&object));
         return;
@@ -150,7 +156,7 @@ fn show(context: &Context, end: &PoolEnd) {
         say(&format!("{}  {}{unverified}{reason}", it.id, it.status));
     }
     say(&format!("{verdict}: {reason}"));
-    say(&format!("next: {next}"));
+    next.lines().iter().for_each(|it| say(it));
 }
 
 /// The outcome in a word, and why.
@@ -172,6 +178,7 @@ fn verdict(end: &PoolEnd) -> (&'static str, String) {
 fn object(it: &SystemEnd) -> Value {
     json!({
         "id": it.id, "run": it.run, "status": it.status, "verified": it.verified, "reason": it.reason,
-        "next_step": it.next.as_deref().map(hint::pasteable),
+        "next_step": it.next.as_ref().and_then(NextStep::command).map(hint::pasteable),
+        "help": it.next.as_ref().and_then(NextStep::words),
     })
 }

@@ -9,8 +9,9 @@ use loop_base::text::sanitise;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::Status;
 use loop_store::{Job, Row};
+use loop_supervise::interruption;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Systems that a list shows to a person; a program gets them all.
 const SHOWN: usize = 200;
@@ -168,6 +169,7 @@ fn accept(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
 }
 
 fn revert(context: &Context, queue: &Queue, id: &str) -> anyhow::Result<u8> {
+    interruption::end_checks_first()?;
     let (reverted, dependants) = queue.revert(id)?;
     let stand: Vec<&Job> = dependants.iter().collect();
     if context.json {
@@ -258,7 +260,11 @@ fn list(context: &Context, queue: &Queue) -> anyhow::Result<u8> {
 /// Whether a system was begun, here or by another controller, and nobody is at work on it.
 fn is_to_continue(queue: &Queue, job: &Job) -> anyhow::Result<bool> {
     let is_begun = matches!(job.system.status, JobStatus::InProgress | JobStatus::Review);
-    Ok(is_begun && run_of(queue, job)?.is_none_or(|it| it.status != Status::Running))
+    // Another controller has left its state, unless it is at work elsewhere.
+    let left = |folder: &Path| folder.join("loop-state.json").is_file();
+    let folder = queue.file().parent().unwrap_or(Path::new(""));
+    let is_left = || left(folder) || left(&folder.join("systems").join(&job.system.id));
+    Ok(is_begun && run_of(queue, job)?.map_or_else(is_left, |it| it.status != Status::Running))
 }
 
 fn run_of(queue: &Queue, job: &Job) -> anyhow::Result<Option<Row>> {

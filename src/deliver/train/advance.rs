@@ -82,11 +82,7 @@ pub(crate) fn advance(git: &Git, home: &Home, ours: &Ours, merge: &Merge) -> any
                 let _nothing_wakes_it = poll(&mut [], Some(&ORPHAN_LOOK_EVERY));
             }
             Err(GitError::Failed { stderr, .. }) => {
-                return Ok(Moved::InTheWay(format!(
-                    "{} has local files that the merge would touch: {}; commit or move them",
-                    place.display(),
-                    touched(&stderr)
-                )));
+                return Ok(Moved::InTheWay(in_the_way(&place, &merge.into, &stderr)));
             }
             Err(error) => return Err(error.into()),
             Ok(_) => return Ok(Moved::Elsewhere(format!("{} was moved back", merge.into))),
@@ -118,13 +114,16 @@ fn rebasing(place: &Path, branch: &str) -> String {
     format!("{} is in the middle of a rebase of {branch}; finish it, or git rebase --abort", place.display())
 }
 
-/// The files that git names, or everything that it says where it names none. Its lines come as one, in which two
-/// spaces stand before each file.
-fn touched(stderr: &str) -> String {
+/// The files that git names, or what else it says. Its lines come as one, in which two spaces stand before each file.
+fn in_the_way(place: &Path, branch: &str, stderr: &str) -> String {
+    let place = place.display();
     let files = stderr.split_once("overwritten by merge:").and_then(|(_, rest)| rest.split_once("Please "));
     match files {
-        Some((files, _)) => files.trim().split("  ").collect::<Vec<_>>().join(", "),
-        None => stderr.to_owned(),
+        Some((files, _)) => {
+            let files = files.trim().split("  ").collect::<Vec<_>>().join(", ");
+            format!("{place} has local files that the merge would touch: {files}; commit or move them")
+        }
+        None => format!("{branch} cannot be fast-forwarded in {place}: {stderr}"),
     }
 }
 

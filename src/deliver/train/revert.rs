@@ -17,6 +17,8 @@ pub(crate) enum Revert {
     Done(String),
     /// It cannot be taken out, and why.
     Not(String),
+    /// Later commits changed the same lines of these files.
+    Conflicts(Vec<String>),
 }
 
 /// Prepares the commit that takes a merge out of its target.
@@ -38,13 +40,7 @@ pub(crate) fn prepare(git: &Git, run: &str, into: &str, from: &str, merge: &str)
     };
     let tree = match merged_tree(git, from, &back)? {
         Ok(tree) => tree,
-        Err(files) => {
-            let files = files.join(", ");
-            return Ok(Revert::Not(format!(
-                "later commits change the same lines: {files}; revert it by hand with git revert -m 1 {}",
-                short(merge)
-            )));
-        }
+        Err(files) => return Ok(Revert::Conflicts(files)),
     };
     let subject = single_line(&git.run(["log", "-1", "--format=%s", merge, "--"])?);
     let message = format!(
@@ -57,11 +53,23 @@ pub(crate) fn prepare(git: &Git, run: &str, into: &str, from: &str, merge: &str)
     })
 }
 
-/// The commit between a merge and the target's tip that says that it takes the merge out.
+/// Reverts of reverts that are followed; nobody goes back and forth so often.
+const DEPTH_MOST: usize = 32;
+
+/// The commit between a merge and the target's tip that takes the merge out, and that nobody has reverted since.
 pub(crate) fn taken_out(git: &Git, merge: &str, from: &str) -> Result<Option<String>, GitError> {
-    let (range, grep) = (format!("{merge}..{from}"), format!("--grep={}", words(merge)));
-    let found = git.run(["rev-list", "--first-parent", "-1", "--fixed-strings", &grep, &range, "--"])?;
-    Ok(Some(single_line(&found)).filter(|it| !it.is_empty()))
+    undone_by(git, merge, from, DEPTH_MOST)
+}
+
+fn undone_by(git: &Git, commit: &str, from: &str, depth: usize) -> Result<Option<String>, GitError> {
+    let (range, grep) = (format!("{commit}..{from}"), format!("--grep={}", words(commit)));
+    let found = git.run(["rev-list", "--first-parent", "--fixed-strings", &grep, &range, "--"])?;
+    for line in String::from_utf8_lossy(&found).lines() {
+        if depth == 0 || undone_by(git, line, from, depth - 1)?.is_none() {
+            return Ok(Some(line.to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 fn words(merge: &str) -> String {

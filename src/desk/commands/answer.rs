@@ -268,12 +268,15 @@ fn found(caller: &Caller, words: &Saying) -> anyhow::Result<(Rc<Home>, Row)> {
     if is_answer && caller.run.is_none() {
         let unfinished: Vec<Row> = caller.runs_of_project(&home)?.into_iter().filter(is_unfinished).collect();
         let is_one_of_several = 1 < unfinished.len();
-        let mut asking = Vec::new();
+        let (mut asking, mut fitting) = (Vec::new(), Vec::new());
         for row in unfinished {
-            if load(&home, &row)?.1.question().is_some() {
+            if let Some(question) = load(&home, &row)?.1.question() {
+                fitting.extend(can_be_for(words, question).then(|| row.clone()));
                 asking.push(row);
             }
         }
+        // Where the words fit none, whoever typed them is told of all.
+        let asking = if fitting.is_empty() { asking } else { fitting };
         match asking.as_slice() {
             [] if is_one_of_several => return Err(Refusal::usage("no question is open", "loop runs")),
             [] => (),
@@ -283,6 +286,22 @@ fn found(caller: &Caller, words: &Saying) -> anyhow::Result<(Rc<Home>, Row)> {
     }
     let row = caller.find_to_change(&home)?.ok_or_else(Refusal::no_run)?;
     Ok((home, row))
+}
+
+/// Whether the words can be an answer to a question.
+fn can_be_for(words: &Saying, question: &Question) -> bool {
+    let word = match words {
+        Saying::Gate { .. } => return matches!(question.kind, QuestionKind::Gate(_)),
+        Saying::Guide(_) | Saying::Skip { .. } | Saying::Waive { .. } => return true,
+        Saying::Answer(words) => words.first(),
+    };
+    let Some(word) = word.map(|it| it.to_ascii_lowercase()) else { return true };
+    if let Ok(id) = word.parse::<u32>() {
+        return id == question.id;
+    }
+    let is_meant = |known: &&str| **known == word || (word.len() == 1 && known.starts_with(&word));
+    let known = choices(question);
+    known.contains(&Choice::Command.word()) || known.iter().any(is_meant)
 }
 
 /// What a person accepts is the tree that was proven, so it must be the one that is there. A requirement that was

@@ -4,7 +4,7 @@
 
 use crate::deliver::remote::{Pushed, Remote};
 use crate::deliver::train::advance::{self, Moved};
-use crate::deliver::train::merge::tip;
+use crate::deliver::train::merge::{short, tip};
 use crate::deliver::train::revert::{Revert, prepare};
 use crate::deliver::{land, merged};
 use crate::desk::idle_world::{IdleWorld, keep_mirrors};
@@ -15,6 +15,7 @@ use crate::measure::checks::run_once::run_once;
 use crate::tree::git::Git;
 use crate::tree::path_patterns::Ours;
 use crate::world::wait::now;
+use anyhow::Context;
 use loop_base::time::Timestamp;
 use loop_core::engine::{Effect, Event, Landing, Merge, News, known_red};
 use loop_store::mirror::domain_memory;
@@ -64,10 +65,10 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
     let ours = Ours::read(&ours)?;
     // What is in the way says itself how it goes away.
     let again = format!("loop queue revert {}", run.state.opening.input);
-    let mut refused = format!("{into} moved {TRIES} times during the revert");
+    let mut refused = (format!("{into} moved {TRIES} times during the revert"), again.as_str().into());
     for _ in 0..TRIES {
         if let Some(why) = advance::obstacle(&git, home, &ours, &into)? {
-            return Err(no(why, &again));
+            return Err(no(why, again.as_str()));
         }
         let from = tip_of(&run, &git, &into)?;
         let made = match prepare(&git, &run.id, &into, &from, &merge)? {
@@ -77,10 +78,12 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
                 return finished(run, news, Reverted { into, merge, commit, behind: None });
             }
             Revert::Not(why) => return Err(no(why, "loop queue list")),
+            Revert::Conflicts(files) => return Err(conflicts(&files, &merge, &again)),
             Revert::Make(made) => made,
         };
-        if let Some(why) = red(&run, &git, &made)? {
-            return Err(no(why, "loop queue list"));
+        if let Some(why) = red(&run, &git, &made).context("nothing was reverted")? {
+            let help = "repair what fails without it, or revert the systems that need it first";
+            return Err(no(why, NextStep::by_hand(format!("{help}; then {again}"))));
         }
         let mut world = RevertWorld { home, git: &git, ours: &ours, tried: Tried::Not };
         drive::carry_out(&mut run, &mut world, &Effect::Move(made.clone()))?;
@@ -89,12 +92,22 @@ pub(crate) fn revert(home: &Rc<Home>, id: &str) -> anyhow::Result<Reverted> {
                 let idle = IdleWorld::new(home, git.work_tree());
                 return finished(run, idle, Reverted { into, merge, commit: made.commit, behind });
             }
-            Tried::Rejected(why) => refused = why,
-            Tried::Refused(why) => return Err(no(why, &again)),
+            Tried::Rejected(why) => {
+                let help = format!("do what the remote asks for, then {again}");
+                refused = (why, NextStep::by_hand(help));
+            }
+            Tried::Refused(why) => return Err(no(why, again.as_str())),
             Tried::Not => (),
         }
     }
-    Err(no(refused, "loop queue list"))
+    Err(no(refused.0, refused.1))
+}
+
+/// Git can revert it, if a person says which lines stay.
+fn conflicts(files: &[String], merge: &str, again: &str) -> anyhow::Error {
+    let why = format!("later commits change the same lines: {}", files.join(", "));
+    let help = format!("git revert -m 1 {}, resolve the conflicts and commit; then {again}", short(merge));
+    no(why, NextStep::by_hand(help))
 }
 
 /// The tip that the merge is taken out of: the remote's, where a remote has the target.
@@ -104,13 +117,13 @@ fn tip_of(run: &Run, git: &Git, into: &str) -> anyhow::Result<String> {
     };
     let there = remote.fetch().map_err(|why| no(why, "git fetch"))?;
     match remote.unpushed(&there)? {
-        Some(why) => Err(no(why, &format!("git push {} {into}", remote.name))),
+        Some(why) => Err(no(why, format!("git push {} {into}", remote.name))),
         None => Ok(there),
     }
 }
 
-fn no(why: String, next: &str) -> anyhow::Error {
-    Refusal { text: format!("nothing was reverted: {why}"), next: Some(NextStep::from(next)), exit: 4 }.into()
+fn no(why: String, next: impl Into<NextStep>) -> anyhow::Error {
+    Refusal { text: format!("nothing was reverted: {why}"), next: Some(next.into()), exit: 4 }.into()
 }
 
 /// Makes durable what came of it; a run that waited for its merge is over.

@@ -72,7 +72,7 @@ pub(crate) fn before_going_on(
     if state.session.is_none() {
         prepare::choose_agent(&caller.environment.agents, &mut workflow)?;
     }
-    caps::refuse_unkept(&workflow, state.session.is_none())?;
+    caps::refuse_unkept(&workflow, state.session.is_none(), Some(&row.id))?;
     let mut run = Run::open(Rc::clone(home), &row.id, now())?;
     say(format!("changed: {}", listed(&keys)));
     run.take_workflow(workflow);

@@ -9,8 +9,9 @@ use loop_core::agent_table::UsageTold;
 use loop_core::engine::dollars;
 use loop_core::workflow::model::Workflow;
 
-/// Refuses a cap on money or tokens that the agent gives no figures for. `by_us` says that we start it.
-pub(crate) fn refuse_unkept(workflow: &Workflow, by_us: bool) -> anyhow::Result<()> {
+/// Refuses a cap on money or tokens that the agent gives no figures for. `by_us` says that we start it, and `begun`
+/// names the run that has begun, which keeps its own copy of the workflow file.
+pub(crate) fn refuse_unkept(workflow: &Workflow, by_us: bool, begun: Option<&str>) -> anyhow::Result<()> {
     let limits = &workflow.limits;
     let prices = price_list::read().map_err(|why| match why {
         PriceTrouble::Wrong(why) => {
@@ -40,6 +41,10 @@ pub(crate) fn refuse_unkept(workflow: &Workflow, by_us: bool) -> anyhow::Result<
                 "set what a call may cost: call_usd = {} in [limits] of .loop/workflow.toml, or leave the budget out",
                 if most < 1.0 { "0.10" } else { "0.50" }
             );
+            let help = match begun {
+                Some(run) => format!("{help}; then loop resume --reload --run {}", &run[..8]),
+                None => help,
+            };
             return Err(Refusal::usage(text, NextStep::by_hand(&help)));
         }
     }

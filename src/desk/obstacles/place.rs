@@ -8,7 +8,7 @@ use crate::desk::resolving::input::RunInput;
 use crate::drive;
 use crate::tree::git::Git;
 use crate::tree::worktree;
-use loop_core::engine::{Hold, HoldKind, News, Opening, Station, Worktree, run_again};
+use loop_core::engine::{Hold, HoldKind, News, Opening, State, Station, Status, Worktree, run_again};
 use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::run::Run;
 use loop_store::{Home, Row};
@@ -76,6 +76,13 @@ pub(crate) fn misplaced(run: &Run) -> Option<(Hold, Refusal)> {
     let error = found.err()?;
     let hold = Hold { kind: HoldKind::Halted, reason: error.text.clone() };
     Some((hold, Refusal { text: error.text, next: Some(NextStep::ByHand(error.next)), exit: 4 }))
+}
+
+/// What helps a run whose worktree is not what it was: no command continues it before that.
+pub(crate) fn lost_worktree(state: &State) -> Option<NextStep> {
+    let is_open = !Status::of(state).is_closed() && state.station != Station::Finishing;
+    let plan = state.opening.worktree.as_ref().filter(|_| is_open && state.place.is_some())?;
+    worktree::verify(plan).err().map(|it| NextStep::ByHand(it.next))
 }
 
 /// A run stays where it began.

@@ -65,7 +65,7 @@ pub(crate) fn prepare(
     }
     fill_checks(workflow, project, &input.text);
     pin_approvers(workflow, project)?;
-    caps::refuse_unkept(workflow, request.by == CarriedOutBy::Us)?;
+    caps::refuse_unkept(workflow, request.by == CarriedOutBy::Us, None)?;
     refuse_unverifiable(workflow, request, project)
 }
 

@@ -167,7 +167,12 @@ fn not_startable(job: &Job) -> anyhow::Error {
         ),
         (status, None) => Refusal::usage(
             format!("{id} is {status}, and no run of this home works on it"),
-            [format!("loop queue set {id} --status blocked"), "loop queue list".to_owned()],
+            NextStep::PasteOrByHand(
+                "loop queue list".to_owned(),
+                format!(
+                    "if another home builds it, wait; if nobody does, loop queue set {id} --status blocked, then loop run {id}"
+                ),
+            ),
         ),
     }
 }

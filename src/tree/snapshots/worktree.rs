@@ -31,6 +31,9 @@ pub(crate) const FOLDER: &str = ".worktrees";
 /// What git allows is longer; a folder is named after it, and 255 bytes is what a file system takes.
 const BRANCH_MOST: usize = 200;
 
+/// A git that was killed says nothing, and is tried again. Whoever kills every git wants the worktree to stay.
+const REMOVALS_MOST: u32 = 3;
+
 /// A `.git` file and the files of an entry hold one path each.
 const LINK_MOST: usize = 8 << 10;
 
@@ -325,17 +328,30 @@ pub(crate) fn remove(plan: &Worktree, git_programs: Option<&[String]>) -> Result
     let removed =
         git.open_other(Path::new(&plan.place)).and_then(|it| unsaved(&it)).and_then(|why| match why {
             Some(why) => Ok(Some(why.to_owned())),
-            None => git.run(["worktree", "remove", "--force", "--", &plan.place]).map(|_| None),
+            None => delete(&git, plan).map(|()| None),
         });
     let why = match removed {
         Ok(why) => why,
         Err(GitError::Failed { stderr, .. }) => {
-            Some(stderr.lines().next().unwrap_or_default().trim_start_matches("fatal: ").to_owned())
+            let said = stderr.lines().next().unwrap_or("git was killed");
+            Some(said.trim_start_matches("fatal: ").to_owned())
         }
         Err(error @ GitError::NotARepository { .. }) => Some(error.to_string()),
         Err(error) => return Err(error),
     };
     Ok(why.map(|it| format!("the worktree {} stays: {it}", plan.place)))
+}
+
+/// Removes a worktree of which nothing is lost.
+fn delete(git: &Git, plan: &Worktree) -> Result<(), GitError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match git.run(["worktree", "remove", "--force", "--", &plan.place]) {
+            Err(GitError::Failed { stderr, .. }) if stderr.is_empty() && tries < REMOVALS_MOST => (),
+            done => return done.map(drop),
+        }
+    }
 }
 
 /// Says what a worktree holds that would be lost with it.

@@ -1,7 +1,8 @@
 //! The file of a queue, which people read and edit. It is read when it is not the one that was written
-//! last, and written when a job differs from it, both in the transaction that needs it.
+//! last, and written when a job differs from it. What only a run may change is committed before the file says
+//! it: whoever is killed in between leaves a file that is behind, never one that nobody's claim stands for.
 
-use super::rows::{JobRow, QueueKey, all, put_header, store};
+use super::rows::{JobRow, QueueKey, all, put_filed, put_header, store};
 use crate::error::StoreError;
 use loop_base::files;
 use loop_base::time::Timestamp;
@@ -58,11 +59,14 @@ fn has_unfiled(connection: &Connection, queue: QueueKey<'_>) -> Result<bool, Sto
 pub(super) struct TakenOver {
     pub(super) read: QueueRead,
     pub(super) is_whole: bool,
+    /// The systems as the file has them, but for those of which something is refused: that is told until the file is
+    /// written again.
+    found: Vec<SystemEntry>,
 }
 
 impl TakenOver {
     fn unless(mistakes: Vec<String>) -> TakenOver {
-        TakenOver { read: QueueRead::Invalid { mistakes }, is_whole: false }
+        TakenOver { read: QueueRead::Invalid { mistakes }, is_whole: false, found: Vec::new() }
     }
 }
 
@@ -75,11 +79,15 @@ pub(super) fn take_over(
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let read = QueueRead::Read { refused: Vec::new() };
-            return Ok(TakenOver { read, is_whole: false });
+            return Ok(TakenOver { read, is_whole: false, found: Vec::new() });
         }
         Err(error) => return Ok(TakenOver::unless(vec![error.to_string()])),
     };
-    take_text(transaction, queue, &text, now)
+    let taken = take_text(transaction, queue, &text, now)?;
+    for system in &taken.found {
+        put_filed(transaction, queue, system)?;
+    }
+    Ok(taken)
 }
 
 pub(super) fn take_text(
@@ -105,16 +113,21 @@ pub(super) fn take_text(
     }
     let kept = systems.len();
     let mut is_whole = kept == 0;
+    let mut as_found = Vec::with_capacity(found.systems.len());
     for system in found.systems {
         let Some(row) = known.get(system.id.as_str()) else {
+            as_found.push(system.clone());
             systems.push(system);
             continue;
         };
         let filed = row.filed.as_ref().unwrap_or(&row.job.system);
         let merged = merge(filed, system.clone(), &row.job.system, row.job.run.is_some());
-        refused.extend(merged.refused);
         is_whole &= merged.system == system;
         systems.push(merged.system);
+        match merged.refused {
+            Some(why) => refused.push(why),
+            None => as_found.push(system),
+        }
     }
     systems.rotate_left(kept);
     let mistakes = graph::mistakes(&systems);
@@ -122,7 +135,8 @@ pub(super) fn take_text(
         return Ok(TakenOver::unless(mistakes));
     }
     store(transaction, queue, &rows, systems, Some(&found.header), now)?;
-    Ok(TakenOver { is_whole: is_whole && refused.is_empty(), read: QueueRead::Read { refused } })
+    let is_whole = is_whole && refused.is_empty();
+    Ok(TakenOver { is_whole, read: QueueRead::Read { refused }, found: as_found })
 }
 
 /// Takes over what somebody has edited meanwhile, before a change of ours is written. Returns how the file may be

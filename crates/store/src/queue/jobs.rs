@@ -150,8 +150,8 @@ impl Home {
         now: Timestamp,
         is_begun: bool,
     ) -> Result<JobClaim, StoreError> {
-        self.write(|transaction| {
-            let rewrite = before_writing(transaction, queue, now)?;
+        let claimed = self.write(|transaction| {
+            let _the_file_follows = before_writing(transaction, queue, now)?;
             let found = match id {
                 Some(id) => find(transaction, queue, id)?,
                 None => first_ready(transaction, queue)?,
@@ -175,10 +175,19 @@ impl Home {
             row.job.run = Some(run.to_owned());
             change_status(&mut row.job.system, JobStatus::InProgress, None, now);
             save(transaction, &row)?;
-            if let Some(rewrite) = rewrite {
-                write_file(transaction, queue, now, rewrite)?;
-            }
             Ok(JobClaim::Claimed(Box::new(row.job)))
+        })?;
+        if let JobClaim::Claimed(_) = &claimed {
+            self.follow_in_file(queue, now)?;
+        }
+        Ok(claimed)
+    }
+
+    /// Brings what is committed into the file.
+    fn follow_in_file(&self, queue: QueueKey<'_>, now: Timestamp) -> Result<(), StoreError> {
+        self.write(|transaction| match before_writing(transaction, queue, now)? {
+            Some(rewrite) => write_file(transaction, queue, now, rewrite),
+            None => Ok(()),
         })
     }
 
@@ -191,16 +200,16 @@ impl Home {
         to: JobMove<'_>,
         now: Timestamp,
     ) -> Result<Vec<String>, StoreError> {
-        self.write(|transaction| {
-            let Some(known) = claimed_by(transaction, queue, run)? else { return Ok(Vec::new()) };
+        let woken = self.write(|transaction| {
+            let Some(known) = claimed_by(transaction, queue, run)? else { return Ok(None) };
             let mut moved = known.job.system.clone();
             change_status(&mut moved, to.status, to.reason, now);
             if moved == known.job.system && !to.frees {
-                return Ok(Vec::new());
+                return Ok(None);
             }
-            let rewrite = before_writing(transaction, queue, now)?;
+            let _the_file_follows = before_writing(transaction, queue, now)?;
             // As that edit left it.
-            let Some(mut row) = claimed_by(transaction, queue, run)? else { return Ok(Vec::new()) };
+            let Some(mut row) = claimed_by(transaction, queue, run)? else { return Ok(None) };
             let was = row.job.system.clone();
             change_status(&mut row.job.system, to.status, to.reason, now);
             if to.frees {
@@ -216,11 +225,11 @@ impl Home {
                 (_, JobStatus::Complete) => wake_dependants(transaction, row.key)?,
                 _ => Vec::new(),
             };
-            if let Some(rewrite) = rewrite {
-                write_file(transaction, queue, now, rewrite)?;
-            }
-            Ok(woken)
-        })
+            Ok(Some(woken))
+        })?;
+        let Some(woken) = woken else { return Ok(Vec::new()) };
+        self.follow_in_file(queue, now)?;
+        Ok(woken)
     }
 }
 

@@ -122,6 +122,18 @@ pub(super) fn save(transaction: &Transaction<'_>, row: &JobRow) -> Result<(), St
     Ok(())
 }
 
+/// Remembers a system as the file has it.
+pub(super) fn put_filed(
+    transaction: &Transaction<'_>,
+    queue: QueueKey<'_>,
+    system: &SystemEntry,
+) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached("update job set filed = ?4 where project = ?1 and queue = ?2 and id = ?3")?
+        .execute(params![queue.project, queue.domain, system.id, body(system)])?;
+    Ok(())
+}
+
 fn body(system: &SystemEntry) -> String {
     serde_json::to_string(system).expect("a system is plain data")
 }

@@ -158,3 +158,38 @@ fn a_deleted_file_is_written_again_and_a_cancelled_run_frees_its_job() {
     let claim = home.claim_job(key(&file), Some("sys-001"), RUN, Timestamp(8)).unwrap();
     assert!(matches!(claim, JobClaim::Claimed(_)));
 }
+
+/// Whoever is killed between the two leaves a file that is behind, and no claim in it that nobody has.
+#[test]
+fn a_claim_is_committed_before_the_file_says_it() {
+    let place = place();
+    let (home, file) = (&place.home, file_of(&place));
+    put(home, &file, system("sys-001", JobStatus::Ready, 1, &[]));
+    let beside = file.with_extension(format!("json.{}.tmp", std::process::id()));
+    std::fs::create_dir_all(beside.join("in the way")).unwrap();
+    home.claim_job(key(&file), None, RUN, Timestamp(5)).unwrap_err();
+    let claimed = home.job(key(&file), "sys-001").unwrap().unwrap();
+    assert_eq!((claimed.system.status, claimed.run.as_deref()), (JobStatus::InProgress, Some(RUN)));
+    let text = || std::fs::read_to_string(&file).unwrap();
+    assert!(text().contains("\"ready\""), "{}", text());
+    // What a person writes meanwhile is no answer to the claim, and is kept.
+    std::fs::write(&file, text().replace("System sys-001", "Login")).unwrap();
+    std::fs::remove_dir_all(&beside).unwrap();
+    let read = home.read_queue(key(&file), Timestamp(6)).unwrap();
+    assert_eq!(read, QueueRead::Read { refused: Vec::new() });
+    assert!(text().contains("\"in-progress\"") && text().contains("Login"), "{}", text());
+}
+
+/// The status that a person wrote right before a run began is part of what the run found, not an edit of its progress.
+#[test]
+fn a_status_that_was_taken_over_with_a_claim_is_not_refused_afterwards() {
+    let place = place();
+    let (home, file) = (&place.home, file_of(&place));
+    put(home, &file, system("sys-001", JobStatus::Specified, 1, &[]));
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("\"specified\"", "\"ready\"")).unwrap();
+    home.claim_job(key(&file), Some("sys-001"), RUN, Timestamp(5)).unwrap();
+    let read = home.read_queue(key(&file), Timestamp(6)).unwrap();
+    assert_eq!(read, QueueRead::Read { refused: Vec::new() });
+    assert!(std::fs::read_to_string(&file).unwrap().contains("\"in-progress\""));
+}

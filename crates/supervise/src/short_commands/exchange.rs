@@ -7,7 +7,7 @@
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -35,9 +35,24 @@ pub fn converse(
     time_most: Duration,
     output_most: usize,
 ) -> std::io::Result<ExchangeResult> {
+    let result = converse_unless(child, input, time_most, output_most, None)?;
+    Ok(result.expect("nothing is watched beside the child"))
+}
+
+/// The same, until this can be read; then there is no result, and the living child is left to the caller.
+pub fn converse_unless(
+    child: &mut Child,
+    input: &[u8],
+    time_most: Duration,
+    output_most: usize,
+    cut: Option<BorrowedFd<'_>>,
+) -> std::io::Result<Option<ExchangeResult>> {
     let deadline = Instant::now() + time_most;
     let mut output = Output { stdout: Vec::new(), stderr: Vec::new() };
-    let ended = exchange(child, input, deadline, output_most, &mut output);
+    let ended = exchange(child, input, deadline, output_most, &mut output, cut);
+    if matches!(ended, Ok(ExchangeEnd::Cut)) {
+        return Ok(None);
+    }
     if !matches!(ended, Ok(ExchangeEnd::Exited)) {
         // The child has not been reaped, so its id still names its group and nothing else.
         let group = rustix::process::Pid::from_child(child);
@@ -45,9 +60,10 @@ pub fn converse(
     }
     let status = child.wait()?;
     Ok(match ended? {
-        ExchangeEnd::Exited => ExchangeResult::All(status, output),
-        ExchangeEnd::TooLate => ExchangeResult::TooLate,
-        ExchangeEnd::TooMuch => ExchangeResult::TooMuch,
+        ExchangeEnd::Exited => Some(ExchangeResult::All(status, output)),
+        ExchangeEnd::TooLate => Some(ExchangeResult::TooLate),
+        ExchangeEnd::TooMuch => Some(ExchangeResult::TooMuch),
+        ExchangeEnd::Cut => None,
     })
 }
 
@@ -55,6 +71,7 @@ enum ExchangeEnd {
     Exited,
     TooLate,
     TooMuch,
+    Cut,
 }
 
 fn exchange(
@@ -63,6 +80,7 @@ fn exchange(
     deadline: Instant,
     output_most: usize,
     output: &mut Output,
+    cut: Option<BorrowedFd<'_>>,
 ) -> std::io::Result<ExchangeEnd> {
     let exit = exit_watch(child);
     let (mut stdin, mut stdout, mut stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -78,7 +96,9 @@ fn exchange(
             return Ok(ExchangeEnd::TooLate);
         }
         let patience = if exit.is_some() { left } else { left.min(EXIT_POLL) };
-        await_any(exit.as_ref(), stdin.as_ref(), stdout.as_ref(), stderr.as_ref(), patience)?;
+        if await_any(cut, exit.as_ref(), stdin.as_ref(), stdout.as_ref(), stderr.as_ref(), patience)? {
+            return Ok(ExchangeEnd::Cut);
+        }
         // Asked before the pipes are read: what an exited child wrote is in them already, and
         // something it left behind may hold them open forever.
         let exited = has_exited(child)?;
@@ -114,14 +134,17 @@ fn exit_watch(_child: &Child) -> Option<OwnedFd> {
     None
 }
 
+/// Waits until there is something to do, and says whether the first of these can be read.
 fn await_any(
+    cut: Option<BorrowedFd<'_>>,
     exit: Option<&OwnedFd>,
     stdin: Option<&impl AsFd>,
     stdout: Option<&impl AsFd>,
     stderr: Option<&impl AsFd>,
     patience: Duration,
-) -> std::io::Result<()> {
-    let mut watched = Vec::with_capacity(4);
+) -> std::io::Result<bool> {
+    let mut watched = Vec::with_capacity(5);
+    watched.extend(cut.map(|it| PollFd::from_borrowed_fd(it, PollFlags::IN)));
     watched.extend(exit.map(|it| PollFd::new(it, PollFlags::IN)));
     watched.extend(stdin.map(|it| PollFd::new(it, PollFlags::OUT)));
     watched.extend(stdout.map(|it| PollFd::new(it, PollFlags::IN)));
@@ -131,7 +154,8 @@ fn await_any(
         tv_nsec: patience.subsec_nanos().into(),
     };
     match poll(&mut watched, Some(&patience)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) => Ok(cut.is_some() && watched.first().is_some_and(|it| !it.revents().is_empty())),
+        Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

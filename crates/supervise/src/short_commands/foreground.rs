@@ -6,10 +6,12 @@
 use crate::contain;
 use crate::process::own_children;
 use crate::process::run_mark::RUN_MARK;
-use crate::short_commands::exchange::{ExchangeResult, converse};
+use crate::short_commands::exchange::{ExchangeResult, converse_unless};
 use crate::short_commands::git_variables::leads_astray;
+use crate::short_commands::{check_keeper, interruption};
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -37,17 +39,18 @@ pub fn run<S: AsRef<OsStr>>(
 ) -> io::Result<CommandResult> {
     let mut command = command(program, arguments, folder);
     command.envs(environment);
-    carry_out(command, time_most)
+    carry_out(command, time_most, None)
 }
 
 /// Runs a check by the shell. Agents write what checks execute, so it carries the mark of a run, by which
-/// commands of ours are refused below it, and nothing that it started is left when it is over.
+/// commands of ours are refused below it, and nothing that it started is left when it is over, nor when this
+/// process is killed meanwhile: `check_keeper` looks after it.
 pub fn run_check(script: &str, run: &str, folder: &Path, time_most: Duration) -> io::Result<CommandResult> {
     contain::become_subreaper()?;
     own_children::before_order();
-    let mut command = command("sh", ["-c", script], folder);
-    command.env(RUN_MARK, run);
-    let result = carry_out(command, time_most);
+    let mut command = command("/proc/self/exe", [check_keeper::WORD, script], folder);
+    command.env(RUN_MARK, run).stdin(Stdio::piped());
+    let result = interruption::during(|cut| carry_out(command, time_most, cut));
     contain::sweep();
     result
 }
@@ -66,11 +69,17 @@ fn command<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S
     command
 }
 
-fn carry_out(mut command: Command, time_most: Duration) -> io::Result<CommandResult> {
+fn carry_out(
+    mut command: Command,
+    time_most: Duration,
+    cut: Option<BorrowedFd<'_>>,
+) -> io::Result<CommandResult> {
     let mut child = command.spawn()?;
+    // Open for as long as this process wants the result.
+    let lifeline = child.stdin.take();
     let failed = |trouble: String| CommandResult { is_done: false, output: String::new(), trouble };
-    Ok(match converse(&mut child, &[], time_most, OUTPUT_MOST)? {
-        ExchangeResult::All(status, said) => {
+    Ok(match converse_unless(&mut child, &[], time_most, OUTPUT_MOST, cut)? {
+        Some(ExchangeResult::All(status, said)) => {
             let words = String::from_utf8_lossy(&said.stderr);
             let last = words.lines().rev().find(|it| !it.trim().is_empty()).unwrap_or("").trim().to_owned();
             CommandResult {
@@ -79,10 +88,15 @@ fn carry_out(mut command: Command, time_most: Duration) -> io::Result<CommandRes
                 trouble: if status.success() { String::new() } else { format!("{status}: {last}") },
             }
         }
-        ExchangeResult::TooLate => {
+        Some(ExchangeResult::TooLate) => {
             failed(format!("it took longer than {} s and was ended", time_most.as_secs()))
         }
-        ExchangeResult::TooMuch => failed(format!("it printed more than {} MiB", OUTPUT_MOST >> 20)),
+        Some(ExchangeResult::TooMuch) => failed(format!("it printed more than {} MiB", OUTPUT_MOST >> 20)),
+        None => {
+            drop(lifeline);
+            check_keeper::await_end(&mut child)?;
+            failed("it was interrupted".to_owned())
+        }
     })
 }
 

@@ -4,10 +4,20 @@ use crate::desk::{LivePool, PoolSystem, live_pool};
 use loop_store::{Home, Row};
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::path::Path;
 
 /// Returns the lines of the pool that works beside a run; nothing where there is none.
 pub(crate) fn status(home: &Home, row: &Row) -> String {
-    let Some(pool) = find(home, row) else { return String::new() };
+    find(home, row).map_or(String::new(), |it| lines(&it))
+}
+
+/// Returns the lines and the object of a pool that has begun no system yet.
+pub(crate) fn before_any_run(home: &Home, project: &Path) -> Option<(String, Value)> {
+    let pool = live_pool(home, &project.to_string_lossy(), "").ok().flatten()?;
+    Some((lines(&pool), object(&pool)))
+}
+
+fn lines(pool: &LivePool) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "  pool        {} at once, {}", pool.jobs, pool.holder);
     for it in &pool.systems {
@@ -40,7 +50,10 @@ fn words(it: &PoolSystem) -> String {
 
 /// Returns the contract's object; null where no pool works.
 pub(crate) fn json(home: &Home, row: &Row) -> Value {
-    let Some(pool) = find(home, row) else { return Value::Null };
+    find(home, row).map_or(Value::Null, |it| object(&it))
+}
+
+fn object(pool: &LivePool) -> Value {
     let runs = pool.systems.iter().filter_map(|it| {
         let row = it.row.as_ref()?;
         Some(json!({
