@@ -7,8 +7,8 @@ use crate::tree::worktree::Misplaced;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::workflow::problem::nearest;
 use loop_store::{Holder, Locked, StoreError};
-use std::io::ErrorKind;
 use loop_supervise::interruption::Interrupted;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// A request that ends here.
