@@ -32,12 +32,12 @@ pub(super) struct WorkflowEdits {
     /// Where the run works until it has a worktree.
     place: PathBuf,
     /// Of the call that this controller began.
-    before: Option<BeforeCall>,
+    before: Option<WatchedCall>,
 }
 
 /// What there was when a call began.
 #[derive(Serialize, Deserialize)]
-struct BeforeCall {
+struct WatchedCall {
     call: u32,
     /// When that was looked at.
     began: Timestamp,
@@ -105,14 +105,14 @@ impl WorkflowEdits {
 
     /// Says what was changed since a call began, and holds back the queue. Where nobody knows what there was then, the
     /// files of the project are compared with the run's own copy.
-    fn edit(&self, run: &Run, before: Option<&BeforeCall>, now: &WatchedFiles) -> Option<News> {
+    fn edit(&self, run: &Run, before: Option<&WatchedCall>, now: &WatchedFiles) -> Option<News> {
         let text = now.edited_since(before.map(|it| &it.files))?;
         self.hold_back(run, &text, before.map_or(run.state.opened_at, |it| it.began));
         (!run.state.warnings.contains(&text)).then_some(News::Noted(text))
     }
 
     fn keep(&mut self, run: &Run, call: &Call, files: WatchedFiles) {
-        let before = BeforeCall { call: call.number, began: now(), files };
+        let before = WatchedCall { call: call.number, began: now(), files };
         let text = serde_json::to_string(&before).expect("keys and words are JSON");
         if let Err(error) = files::overwrite_ours(&self.home.folder(&run.id).join(FILE), &text) {
             // This controller knows it all the same.
@@ -122,7 +122,7 @@ impl WorkflowEdits {
     }
 
     /// Returns what was kept, by whichever controller.
-    fn kept(&self, run: &Run) -> Option<BeforeCall> {
+    fn kept(&self, run: &Run) -> Option<WatchedCall> {
         let text = files::read(&self.home.folder(&run.id).join(FILE), FILE_MOST).ok()?;
         serde_json::from_slice(&text).ok()
     }
