@@ -6,6 +6,7 @@
 use super::RunnerResult;
 use crate::proof::results::ids::TestOutcome;
 use crate::proof::results::runner_lines::{SummaryCounts, libtest};
+use std::cmp::Ordering;
 
 pub(super) fn read(lines: &[&str]) -> Option<RunnerResult> {
     let mut reader = LibtestReader { complete: true, ..LibtestReader::default() };
@@ -71,10 +72,10 @@ impl LibtestReader {
             // Quiet, or lines torn by what the tests printed: the failures are listed by name.
             block.tests.retain(|(_, outcome)| *outcome != TestOutcome::Failed);
             block.tests.retain(|(name, _)| !block.listed.contains(name));
-            block.tests.extend(block.listed.into_iter().map(|it| (it, TestOutcome::Failed)));
+            let listed = std::mem::take(&mut block.listed);
+            block.tests.extend(listed.into_iter().map(|it| (it, TestOutcome::Failed)));
         }
-        let target = &self.target;
-        self.tests.extend(block.tests.into_iter().map(|(name, outcome)| (full_name(target, &name), outcome)));
+        self.tests.extend(block.named(&self.target));
     }
 
     /// The process of the open block ended without a result: what it did not report is unknown.
@@ -83,8 +84,7 @@ impl LibtestReader {
         self.any = true;
         self.complete = false;
         self.counts = self.counts.plus(SummaryCounts::of(&block.tests));
-        let target = &self.target;
-        self.tests.extend(block.tests.into_iter().map(|(name, outcome)| (full_name(target, &name), outcome)));
+        self.tests.extend(block.named(&self.target));
     }
 
     fn finish(mut self) -> Option<RunnerResult> {
@@ -107,13 +107,26 @@ impl OutputBlock {
             (self.in_list, self.listed) = (true, Vec::new());
         } else if self.in_list {
             match text.strip_prefix("    ").filter(|it| !it.starts_with(' ')) {
-                Some(name) => self.listed.push(without_line_number(name)),
+                Some(name) => self.listed.push(name.to_owned()),
                 None if text.is_empty() => {}
                 None => self.in_list = false,
             }
         } else if let Some((name, outcome)) = libtest::test(text) {
-            self.tests.push((without_line_number(name), outcome));
+            self.tests.push((name.to_owned(), outcome));
         }
+    }
+
+    /// Returns the tests with their full names. Doc tests of one item differ in their line only, and are printed as
+    /// they end, so they are put in the order of their lines.
+    fn named(mut self, target: &str) -> impl Iterator<Item = (String, TestOutcome)> {
+        self.tests.sort_by(|left, right| match (line_number(&left.0), line_number(&right.0)) {
+            (Some((left, one)), Some((right, other))) => (left, one).cmp(&(right, other)),
+            (Some(_), None) => Ordering::Greater,
+            (None, Some(_)) => Ordering::Less,
+            (None, None) => Ordering::Equal,
+        });
+        let full = move |name: &str| full_name(target, line_number(name).map_or(name, |it| it.0));
+        self.tests.into_iter().map(move |(name, outcome)| (full(&name), outcome))
     }
 }
 
@@ -159,11 +172,8 @@ fn is_build_error(text: &str) -> bool {
     starts.iter().any(|it| text.starts_with(it))
 }
 
-fn without_line_number(name: &str) -> String {
-    match name.rsplit_once(" (line ") {
-        Some((before, number)) if number.strip_suffix(')').is_some_and(|it| it.parse::<u32>().is_ok()) => {
-            before.to_owned()
-        }
-        Some(_) | None => name.to_owned(),
-    }
+/// Divides the name of a doc test into the item that it documents and its line.
+fn line_number(name: &str) -> Option<(&str, u32)> {
+    let (item, number) = name.rsplit_once(" (line ")?;
+    Some((item, number.strip_suffix(')')?.parse().ok()?))
 }

@@ -50,6 +50,29 @@ fn reads_every_fixture() {
     insta::assert_snapshot!("fixtures", table);
 }
 
+#[test]
+fn doc_tests_of_one_item_are_numbered_by_their_lines() {
+    let printed = |lines: [&str; 3]| {
+        let text = format!(
+            "   Doc-tests shop\n\nrunning 3 tests\n{}\n\nfailures:\n\nfailures:\n    src/lib.rs - half (line 12)\n\n\
+             test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s\n\n\
+             error: doctest failed, to rerun pass `--doc`\n",
+            lines.join("\n")
+        );
+        read_results("tests", Exit::Red, &text, &[]).ids
+    };
+    let first = "test src/lib.rs - half (line 5) ... ok";
+    let second = "test src/lib.rs - half (line 12) ... FAILED";
+    let third = "test src/lib.rs - half (line 101) ... ok";
+    let expected = BTreeMap::from([
+        ("src/lib.rs - half (doc test of shop)".to_owned(), TestOutcome::Passed),
+        ("src/lib.rs - half (doc test of shop) (2)".to_owned(), TestOutcome::Failed),
+        ("src/lib.rs - half (doc test of shop) (3)".to_owned(), TestOutcome::Passed),
+    ]);
+    assert_eq!(printed([first, second, third]), expected);
+    assert_eq!(printed([third, second, first]), expected);
+}
+
 fn pytest_file(text: &str) -> Vec<IdFile> {
     vec![IdFile { name: "pytest.xml".to_owned(), text: text.to_owned() }]
 }
