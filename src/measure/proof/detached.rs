@@ -130,7 +130,7 @@ impl Prover {
             Ok(Complaint::DiskFull(text)) => ProofError::DiskFull(text),
             Ok(Complaint::Forged { object, path }) => GitError::Forged { object, path }.into(),
             Ok(Complaint::Other(text)) => ProofError::Prover(text),
-            Err(_) if said.is_empty() => ProofError::Prover("it was ended".to_owned()),
+            Err(_) if said.is_empty() => ProofError::ProverKilled,
             Err(_) => ProofError::Prover(said.to_owned()),
         })
     }

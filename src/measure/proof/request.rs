@@ -177,6 +177,9 @@ pub(crate) enum ProofError {
     Protect(String),
     #[error("the prover ended without a result: {0}")]
     Prover(String),
+    /// Somebody killed it, the kernel for instance, which does so where memory runs out.
+    #[error("the prover was killed before it had a result")]
+    ProverKilled,
     /// What was written down when the run was opened is gone or changed.
     #[error("{} {what}", path.display())]
     Opening { path: PathBuf, what: String },
@@ -200,6 +203,7 @@ impl ProofError {
             ProofError::File(_)
             | ProofError::Protect(_)
             | ProofError::Prover(_)
+            | ProofError::ProverKilled
             | ProofError::Opening { .. } => None,
         }
     }

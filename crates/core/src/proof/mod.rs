@@ -33,7 +33,7 @@ pub use protecting::finding::only_tests::may_be_of_tests;
 pub use protecting::mixed::parts::brings_back;
 pub use protecting::names::is_test_path;
 pub use protecting::protected::{ProtectedFiles, says_what_is_protected};
-pub use ratchet::{Ratchet, ratchet};
+pub use ratchet::{Ratchet, lost_since, ratchet};
 pub use record::finding::{Finding, FindingKind, Waiver};
 pub use record::proof_record::{
     CheckRecord, CheckState, Level, NewTest, Proof, ProvenTest, Unreproducible, WaivedFinding,

@@ -71,6 +71,38 @@ fn compare(before: &Results, after: &Results, ratchet: &mut Ratchet) {
     }
 }
 
+/// Says which tests of a finished run do not pass any more: it was done with them.
+pub fn lost_since(finished: &[Results], now: &[Results]) -> Vec<String> {
+    const THEN: &str = "when the run was completed";
+    let mut lost = Vec::new();
+    for after in now {
+        let Some(before) = finished.iter().find(|it| it.check == after.check) else { continue };
+        let check = &after.check;
+        let ran_before = before.executed().unwrap_or(0);
+        let ran = after.executed().unwrap_or(0);
+        if ran_before > 0 && ran == 0 {
+            lost.push(format!("{check}: 0 tests ran, {ran_before} {THEN}"));
+            continue;
+        }
+        let (mut skipped, mut gone) = (Vec::new(), Vec::new());
+        for name in before.names(TestOutcome::Passed) {
+            match after.outcome(name) {
+                Some(TestOutcome::Skipped) => skipped.push(name),
+                None if after.listing == NamedTests::All && after.complete => gone.push(name),
+                None | Some(TestOutcome::Passed | TestOutcome::Failed) => {}
+            }
+        }
+        lines(&mut lost, check, &skipped, &format!("passed {THEN} and is skipped"));
+        lines(&mut lost, check, &gone, &format!("passed {THEN} and is gone"));
+        if skipped.is_empty() && after.skipped > before.skipped && after.listing == NamedTests::Failures {
+            lost.push(format!("{check}: {} skipped, {} {THEN}", are(after.skipped), before.skipped));
+        } else if gone.is_empty() && skipped.is_empty() && ran < ran_before {
+            lost.push(format!("{check}: {} ran, {ran_before} {THEN}", tests(ran)));
+        }
+    }
+    lost
+}
+
 fn lines(into: &mut Vec<String>, check: &str, names: &[&str], what: &str) {
     into.extend(names.iter().take(LINES_LIMIT).map(|it| format!("{check}: {it} {what}")));
     if names.len() > LINES_LIMIT {
@@ -112,6 +144,23 @@ mod tests {
             ratchet(std::slice::from_ref(&opening), std::slice::from_ref(&opening)),
             Ratchet::default()
         );
+    }
+
+    #[test]
+    fn a_finished_run_is_done_while_its_tests_pass() {
+        let finished = results("tests", Exit::Green, &[("a", P), ("b", P), ("c", P)]);
+        let lost = |now: Results| lost_since(std::slice::from_ref(&finished), &[now]);
+        assert_eq!(lost(finished.clone()), Vec::<String>::new());
+        let more = results("tests", Exit::Green, &[("a", P), ("b", P), ("c", P), ("d", P)]);
+        assert_eq!(lost(more), Vec::<String>::new());
+        let then = "when the run was completed";
+        let fewer = results("tests", Exit::Green, &[("a", P), ("b", S)]);
+        let expected =
+            [format!("tests: b passed {then} and is skipped"), format!("tests: c passed {then} and is gone")];
+        assert_eq!(lost(fewer), expected);
+        let none = [format!("tests: 0 tests ran, 3 {then}")];
+        assert_eq!(lost(results("tests", Exit::Green, &[])), none);
+        assert_eq!(lost(Results::by_exit("tests", Exit::Green)), none);
     }
 
     #[test]

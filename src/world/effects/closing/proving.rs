@@ -162,7 +162,14 @@ impl Host<'_> {
             Some(known) => Ok(Some(known)),
             None => {
                 let pending = prover.start(step)?;
-                self.await_prover(prover, pending)
+                match self.await_prover(prover, pending) {
+                    // Memory that ran out once, beside other work, may be enough the second time.
+                    Err(error) if was_killed(&error) => {
+                        let pending = prover.start(step)?;
+                        self.await_prover(prover, pending)
+                    }
+                    taken => taken,
+                }
             }
         }
     }
@@ -330,6 +337,11 @@ impl Host<'_> {
 /// itself says stays git's own error, so that whoever prints it knows the next step.
 fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
     let error = error.downcast::<ProofError>()?;
+    if let ProofError::ProverKilled = error {
+        let reason = "a step of the proof was killed twice before it had a result, as happens when memory runs \
+                      out (dmesg names what the kernel killed); loop run takes the step again";
+        return Ok(Event::Held(Hold { kind: HoldKind::Paused, reason: reason.to_owned() }));
+    }
     let Some(why) = error.disk_full() else {
         return Err(match error {
             ProofError::Git(error) => error.into(),
@@ -337,12 +349,17 @@ fn paused_by(error: anyhow::Error) -> anyhow::Result<Event> {
             ProofError::File(_)
             | ProofError::Protect(_)
             | ProofError::Prover(_)
+            | ProofError::ProverKilled
             | ProofError::DiskFull(_) => error.into(),
         });
     };
     let reason =
         format!("{why}; free some disk space (loop runs --prune deletes finished runs), then loop run");
     Ok(Event::Held(Hold { kind: HoldKind::Paused, reason }))
+}
+
+fn was_killed(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<ProofError>(), Some(ProofError::ProverKilled))
 }
 
 /// What came of a step that had little time.
