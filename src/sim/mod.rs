@@ -269,7 +269,7 @@ impl Sim {
                 let id = TestId { check: TESTS_CHECK.to_owned(), name: "a_test".to_owned() };
                 let mut proof = Proof { level, ..nothing };
                 match level {
-                    Level::RedToGreen => proof.red_to_green.push(ProvenTest { id }),
+                    Level::RedToGreen => proof.red_to_green.push(ProvenTest { id, is_gone: false }),
                     Level::NewTest => proof.new_tests.push(NewTest { id, only_build_failed: false }),
                     Level::Approved | Level::UnchangedGreen | Level::None => (),
                 }

@@ -3,10 +3,13 @@
 //! everything as text, and only what really is none is left out here.
 
 use crate::tree::git::{Git, GitError};
+use loop_core::proof::is_test_path;
+use std::collections::BTreeSet;
 
-const OPTIONS: [&str; 8] = [
+const OPTIONS: [&str; 9] = [
     "--literal-pathspecs",
     "diff",
+    "--find-renames",
     "--text",
     "--no-ext-diff",
     "--no-textconv",
@@ -23,6 +26,36 @@ pub(super) fn readable_diff(git: &Git, from: &str, to: &str, paths: &[&str]) -> 
     let words = OPTIONS.iter().copied().chain([from, to, "--"]).chain(paths.iter().copied());
     let diff = git.run(words)?;
     Ok(without_binary(&String::from_utf8_lossy(&diff)))
+}
+
+/// The files with those that they were renamed to or from, and with the tests that were added where one of them was
+/// deleted: whether a test was moved shows only in both files.
+pub(super) fn with_successors(
+    git: &Git,
+    from: &str,
+    to: &str,
+    mut files: BTreeSet<String>,
+) -> Result<BTreeSet<String>, GitError> {
+    let listing = git.run(["diff", "--find-renames", "--name-status", "-z", "--no-relative", from, to])?;
+    let listing = String::from_utf8_lossy(&listing).into_owned();
+    let (mut added, mut is_any_gone) = (BTreeSet::new(), false);
+    let mut fields = listing.split('\0');
+    while let (Some(status), Some(path)) = (fields.next().filter(|it| !it.is_empty()), fields.next()) {
+        if status.starts_with('R') || status.starts_with('C') {
+            let other = fields.next().unwrap_or_default();
+            if files.contains(path) || files.contains(other) {
+                files.extend([path.to_owned(), other.to_owned()]);
+            }
+        } else if status == "A" && is_test_path(path) {
+            added.insert(path.to_owned());
+        } else if status == "D" {
+            is_any_gone |= files.contains(path);
+        }
+    }
+    if is_any_gone {
+        files.extend(added);
+    }
+    Ok(files)
 }
 
 fn without_binary(diff: &str) -> String {

@@ -1,7 +1,7 @@
 //! `loop show`: an iteration with its prompt, output, checks and changes, or the whole run.
 
 use super::log::nothing;
-use super::readable_diff::readable_diff;
+use super::readable_diff::{readable_diff, with_successors};
 use super::views::{cost, plan_view, report};
 use crate::cli::context::show;
 use crate::cli::{Context, values};
@@ -264,15 +264,20 @@ fn show_gone(folder: &Path, stem: &str) {
     }
 }
 
-/// Returns what changed since the opening in the files that the findings of the proof name; in all
-/// files where none names any.
+/// Returns what changed since the opening in the files that the findings of the proof name, with what took the
+/// place of those that are gone; in all files where a finding names none.
 fn question_diff(place: &Path, state: &State) -> anyhow::Result<Option<String>> {
     let Some(proof) = state.proof().filter(|it| !it.findings.is_empty()) else { return Ok(None) };
     let Some(baseline) = &state.baseline else { return Ok(None) };
-    let files: BTreeSet<&str> = proof.findings.iter().filter_map(|it| it.file.as_deref()).collect();
+    let (from, to) = (baseline.facts.tree.as_str(), proof.tree.as_str());
     let git = Git::open(place)?.without_drivers()?;
-    let files: Vec<&str> = files.into_iter().collect();
-    Ok(Some(readable_diff(&git, &baseline.facts.tree, &proof.tree, &files)?))
+    let files: Option<BTreeSet<String>> = proof.findings.iter().map(|it| it.file.clone()).collect();
+    let files = match files {
+        Some(named) => with_successors(&git, from, to, named)?,
+        None => BTreeSet::new(),
+    };
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    Ok(Some(readable_diff(&git, from, to, &files)?))
 }
 
 /// Returns what changed from the tree before the call to the one that was measured after it. Both are

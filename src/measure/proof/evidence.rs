@@ -4,12 +4,12 @@
 use super::pure::{
     Class, Mixed, NotRun, ProofEvidence, ProofStep, ProtectedChange, Side, StepOutcome, brings_back,
 };
-use super::request::{ProofError, StepResult};
+use super::request::{ProofError, ProofRequest, StepResult};
 use crate::measure::proof::steps::overlay::Trees;
 use crate::measure::proof::steps::prover::Prover;
 use crate::measure::proof::storage::dependency_folders::BorrowOutcome;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl Prover {
     /// Returns the evidence of the steps that were taken; the others count as skipped. What the run
@@ -45,7 +45,7 @@ impl Prover {
             canary: canary.map(|it| it.canary.clone()).unwrap_or_default(),
             not_judged: overlay.map(|it| it.not_judged.clone()).unwrap_or_default(),
             changed_protected: self.changed_protected()?,
-            changed_folders: clean.map(changed_folders).unwrap_or_default(),
+            changed_folders: clean.map(|it| changed_folders(it, &self.request)).unwrap_or_default(),
             left_out_programs: clean.map(|it| it.left_out.clone()).unwrap_or_default(),
             changed_tools: changed_tools(&known),
             waivers: Vec::new(),
@@ -83,13 +83,35 @@ impl Prover {
 }
 
 /// Folders of dependencies that were not what they were at the opening, in words.
-fn changed_folders(clean: &StepResult) -> Vec<String> {
-    let in_words = |(path, lent): &(PathBuf, BorrowOutcome)| match lent {
-        BorrowOutcome::Changed => Some(format!("{} changed since the opening", path.display())),
-        BorrowOutcome::Added => Some(format!("{} was not there at the opening", path.display())),
-        BorrowOutcome::Copied | BorrowOutcome::Leads(_) => None,
+fn changed_folders(clean: &StepResult, request: &ProofRequest) -> Vec<String> {
+    let prepared = request.prepare.is_some();
+    let in_words = |(path, lent): &(PathBuf, BorrowOutcome)| {
+        let what = match lent {
+            BorrowOutcome::Changed => "changed since the opening",
+            BorrowOutcome::Added => "was not there at the opening",
+            BorrowOutcome::Copied | BorrowOutcome::Leads(_) => return None,
+        };
+        let beside = request.place.join(path.parent().unwrap_or(Path::new("")));
+        let command = install_command(&|name| beside.join(name).is_file()).filter(|_| !prepared);
+        let hint = command.map(|it| format!(" and needs [proof] prepare = \"{it}\""));
+        Some(format!("{} {what}{}", path.display(), hint.unwrap_or_default()))
     };
     clean.folders.iter().filter_map(in_words).collect()
+}
+
+/// Returns the command by which a package manager installs what its lock file names.
+fn install_command(has: &dyn Fn(&str) -> bool) -> Option<&'static str> {
+    const LOCKS: [(&str, &str); 8] = [
+        ("package-lock.json", "npm ci"),
+        ("npm-shrinkwrap.json", "npm ci"),
+        ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
+        ("yarn.lock", "yarn install --frozen-lockfile"),
+        ("bun.lock", "bun install --frozen-lockfile"),
+        ("bun.lockb", "bun install --frozen-lockfile"),
+        ("uv.lock", "uv sync --frozen"),
+        ("poetry.lock", "poetry install"),
+    ];
+    LOCKS.iter().find(|(name, _)| has(name)).map(|(_, command)| *command)
 }
 
 /// Files of the tools that any step saw changed.

@@ -83,7 +83,7 @@ impl Prover {
     ) -> Result<(), ProofError> {
         let word = random_word();
         site.result.canary_word.clone_from(&word);
-        let planned = planned_canaries(trees, &site.session.checkout.path, &word);
+        let planned = planned_canaries(trees, &site.session.checkout.path, &word).all;
         let request = trees.with_canary_commands(&self.request, &word);
         if !planned.is_empty() || request != self.request {
             for (check, ran) in site.with_canaries(&request, &planned, trees)? {

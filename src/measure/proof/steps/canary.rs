@@ -6,12 +6,13 @@ use crate::measure::proof::pure::{
     without_canary,
 };
 use crate::measure::proof::request::{ProofError, StepResult};
-use crate::measure::proof::steps::overlay::Trees;
+use crate::measure::proof::steps::overlay::{Trees, is_reached_plainly};
 use crate::measure::proof::steps::planned_canaries::planned_canaries;
 use crate::measure::proof::steps::prepared_checkout::PreparedCheckout;
 use crate::measure::proof::steps::prover::{ProvenTree, Prover};
 use crate::measure::proof::steps::session::Ran;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 impl Prover {
     /// Runs the checks with canaries, notes what became of each, and returns the results as they would
@@ -29,25 +30,40 @@ impl Prover {
         };
         let word = &baseline.canary_word;
         let planned = planned_canaries(trees, &site.session.checkout.path, word);
+        let are_elsewhere = planned.are_elsewhere;
+        let planned = planned.all;
         let mut plain = Vec::new();
         let request = trees.with_canary_commands(&self.request, word);
         let by_programs = &baseline.canary_programs;
         let by_tests = |it: &CanaryOutcome| *it == CanaryOutcome::Seen;
         let has_tests =
             baseline.canary.iter().any(|(check, it)| by_tests(it) && !by_programs.contains_key(check));
-        let ran = if has_tests { site.with_canaries(&request, &planned, trees)? } else { Vec::new() };
+        let planted = planned.iter().map(|it| it.tests).sum::<usize>();
+        let has_any = 0 < planted || request != self.request;
+        let ran = match has_tests && has_any {
+            true => site.with_canaries(&request, &planned, trees)?,
+            false => Vec::new(),
+        };
+        // Where no file is left that carries one, nothing can be said of the runner.
+        if !has_any {
+            let by_tests = baseline.canary.iter().filter(|(_, it)| by_tests(it)).map(|(check, _)| check);
+            site.result.canary.extend(by_tests.map(|it| (it.clone(), CanaryOutcome::None)));
+        }
+        let as_before = |check: &str, ran: &Ran| match are_elsewhere {
+            true => is_as_before_elsewhere(baseline, check, ran, planted),
+            false => is_as_before(baseline, check, ran),
+        };
         for (check, ran) in ran {
             let was_seen = baseline.canary.get(&check).is_some_and(by_tests);
-            let outcome = match (was_seen, is_as_before(baseline, &check, &ran)) {
+            let outcome = match (was_seen, as_before(&check, &ran)) {
                 (false, _) => CanaryOutcome::NotOnBaseline,
                 (true, true) => CanaryOutcome::Seen,
                 (true, false) => CanaryOutcome::Unseen,
             };
             // Whoever stopped at the first canary did not get to the other tests.
             let went_on = request == self.request
-                && !planned.is_empty()
-                && planned.iter().map(|it| it.tests).sum::<usize>()
-                    <= reported_canaries(&ran.results, word).len();
+                && 0 < planted
+                && planted <= reported_canaries(&ran.results, word).len();
             if outcome == CanaryOutcome::Seen && went_on {
                 plain.push(Ran { results: without_canary(&ran.results, word), output: ran.output });
             }
@@ -60,8 +76,18 @@ impl Prover {
             }
         }
         if !by_programs.is_empty() {
-            for (check, silent) in site.silent_programs(&self.request, trees, word, by_programs)? {
-                let outcome = if silent.is_empty() { CanaryOutcome::Seen } else { CanaryOutcome::Unseen };
+            let checkout = &site.session.checkout.path;
+            let is_there =
+                |it: &&String| is_reached_plainly(checkout, Path::new(it)) && checkout.join(it).is_file();
+            let there = |paths: &BTreeSet<String>| paths.iter().filter(is_there).cloned().collect();
+            let expected: BTreeMap<String, BTreeSet<String>> =
+                by_programs.iter().map(|(check, paths)| (check.clone(), there(paths))).collect();
+            for (check, silent) in site.silent_programs(&self.request, trees, word, &expected)? {
+                let outcome = match (expected[&check].is_empty(), silent.is_empty()) {
+                    (true, _) => CanaryOutcome::None,
+                    (false, true) => CanaryOutcome::Seen,
+                    (false, false) => CanaryOutcome::Unseen,
+                };
                 site.result.canary.insert(check, outcome);
             }
         }
@@ -122,4 +148,13 @@ fn is_as_before(baseline: &StepResult, check: &str, ran: &Ran) -> bool {
     let before = baseline.canary_names.get(check).filter(|it| 1 < it.len());
     let now = reported_canaries(&ran.results, word);
     canary_seen(&ran.results, &ran.output, word) && before.is_none_or(|it| it.is_subset(&now))
+}
+
+/// The same where the tests of the baseline were moved to other files: the canaries have other names there, so that
+/// their number counts.
+fn is_as_before_elsewhere(baseline: &StepResult, check: &str, ran: &Ran, planted: usize) -> bool {
+    let word = &baseline.canary_word;
+    let before = baseline.canary_names.get(check).map_or(1, BTreeSet::len);
+    let now = reported_canaries(&ran.results, word).len();
+    canary_seen(&ran.results, &ran.output, word) && (before < 2 || before.min(planted) <= now)
 }

@@ -199,21 +199,21 @@ impl Trees {
     /// The baseline's test programs that can carry a statement that must fail, with their text in this
     /// checkout.
     pub(crate) fn programs(&self, checkout: &Path, word: &str) -> Vec<ProgramCanary> {
-        let files = self.carriers(checkout).into_iter();
+        let files = self.carriers(checkout, Side::Base).into_iter();
         let planted = files
             .enumerate()
             .filter_map(|(number, (path, text))| program_canary(&path, &text, &format!("{word}p{number}")));
         planted.take(PROGRAMS_MOST).collect()
     }
 
-    /// The baseline's files that can carry a canary, with their text in this checkout.
-    pub(crate) fn carriers(&self, checkout: &Path) -> Vec<(String, String)> {
+    /// The files of one side that can carry a canary, with their text in this checkout.
+    pub(crate) fn carriers(&self, checkout: &Path, side: Side) -> Vec<(String, String)> {
         // A script that a check starts may hold the tests themselves.
         let can_carry = |it: &&String| match self.class(it) {
             Class::Test | Class::Mixed(Mixed::RustSource) | Class::Control => true,
             Class::Mixed(_) | Class::Ordinary => false,
         };
-        let texts = self.base.keys().filter(can_carry).filter_map(|it| {
+        let texts = self.side(side).keys().filter(can_carry).filter_map(|it| {
             let place = checkout.join(it);
             is_reached_plainly(checkout, Path::new(it)).then_some(())?;
             Some((it.clone(), String::from_utf8(loop_base::files::read(&place, CARRIER_MOST).ok()?).ok()?))
@@ -399,7 +399,7 @@ fn is_beyond_link(checkout: &Path, inside: &Path) -> bool {
     parents.any(|it| fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_symlink()))
 }
 
-fn is_reached_plainly(checkout: &Path, inside: &Path) -> bool {
+pub(crate) fn is_reached_plainly(checkout: &Path, inside: &Path) -> bool {
     let mut parents = inside.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty());
     parents.all(|it| fs::symlink_metadata(checkout.join(it)).is_ok_and(|it| it.is_dir()))
 }

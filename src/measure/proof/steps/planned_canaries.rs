@@ -1,6 +1,6 @@
 //! Which canaries a checkout gets, and the word that names them.
 
-use crate::measure::proof::pure::{Canary, canaries};
+use crate::measure::proof::pure::{Canary, Side, canaries};
 use crate::measure::proof::steps::overlay::Trees;
 use std::path::Path;
 
@@ -11,9 +11,21 @@ pub(crate) fn random_word() -> String {
     format!("{first}{}", &digits[1..14])
 }
 
-/// All canaries of a checkout but those in the commands of the checks.
-pub(crate) fn planned_canaries(trees: &Trees, checkout: &Path, word: &str) -> Vec<Canary> {
-    let mut all = canaries(&trees.carriers(checkout), word).canaries;
+/// The canaries of a checkout but those in the commands of the checks.
+pub(crate) struct PlannedCanaries {
+    pub(crate) all: Vec<Canary>,
+    /// None of the baseline's files that carry tests is in the checkout: these are in files that the run
+    /// added, and are reported under other names than on the baseline.
+    pub(crate) are_elsewhere: bool,
+}
+
+pub(crate) fn planned_canaries(trees: &Trees, checkout: &Path, word: &str) -> PlannedCanaries {
+    let mut all = canaries(&trees.carriers(checkout, Side::Base), word).canaries;
+    let mut are_elsewhere = false;
+    if all.is_empty() {
+        all = canaries(&trees.carriers(checkout, Side::Final), word).canaries;
+        are_elsewhere = !all.is_empty();
+    }
     all.extend(trees.shell_canaries(checkout, word));
-    all
+    PlannedCanaries { all, are_elsewhere }
 }

@@ -119,7 +119,8 @@ impl<'a> Judge<'a> {
             false => format!("{what}{}", self.suspects()),
         };
         let mut finding = Finding::of_test(kind, step, id, file, &what);
-        if let (None, [only]) = (&finding.file, changed.as_slice()) {
+        // What does not run right in a clean checkout is not the change of a file that a person accepts.
+        if let (None, [only], false) = (&finding.file, changed.as_slice(), kind.weakens()) {
             finding.file = Some(only.path.clone());
         }
         self.find(finding);
@@ -127,12 +128,7 @@ impl<'a> Judge<'a> {
 
     pub(super) fn find_check(&mut self, kind: FindingKind, step: ProofStep, check: &str, what: &str) {
         let what = format!("{what}{}", self.suspects());
-        let mut finding = Finding::of_check(kind, step, check, &what);
-        // A person may accept it by the name of the only file that it names.
-        if let [only] = self.evidence.changed_protected.as_slice() {
-            finding.file = Some(only.path.clone());
-        }
-        self.find(finding);
+        self.find(Finding::of_check(kind, step, check, &what));
     }
 
     /// What a clean checkout went without.

@@ -17,20 +17,25 @@ pub struct ProtectedChange {
 /// Returns the file of a test.
 pub(crate) fn file_of(test: &str, changed: &[ProtectedChange]) -> Option<String> {
     let path = path_in(test);
+    let last = own_name(test);
+    let named = |text: &Option<String>| text.as_deref().is_some_and(|it| contains_word(it, last));
+    // The file of a Rust unit test is the root of its crate, where only some of them stand.
+    let stands_in = |it: &ProtectedChange| !is_crate_root(&it.path) || named(&it.base) || named(&it.finally);
     if let Some(path) = path
-        && changed.iter().any(|it| it.path == path)
+        && changed.iter().any(|it| it.path == path && stands_in(it))
     {
         return Some(path.to_owned());
     }
     if let Some(found) = changed.iter().find(|it| is_module_of(&it.path, test)) {
         return Some(found.path.clone());
     }
-    let last = own_name(test);
-    let named = |text: &Option<String>| text.as_deref().is_some_and(|it| contains_word(it, last));
     let found =
         changed.iter().find(|it| named(&it.base)).or_else(|| changed.iter().find(|it| named(&it.finally)));
-    // The file of a Rust unit test is the root of its crate, which says nothing about its module.
-    found.map(|it| it.path.clone()).or_else(|| path.filter(|it| !it.starts_with("src/")).map(str::to_owned))
+    found.map(|it| it.path.clone()).or_else(|| path.filter(|it| !is_crate_root(it)).map(str::to_owned))
+}
+
+fn is_crate_root(path: &str) -> bool {
+    path.starts_with("src/")
 }
 
 /// Tells whether a test stands in the final text of a changed file and in no text of the baseline.
@@ -98,6 +103,7 @@ mod tests {
             change("tests/test_calc.py", "class TestCalc"),
             change("calc_test.go", "func TestSub(t *testing.T)"),
             change("test/a.test.js", "test('adds up', "),
+            change("src/lib.rs", "pub mod shop;"),
             change("src/shop/basket.rs", "fn totals() {"),
         ];
         let cases = [

@@ -25,6 +25,10 @@ impl Judge<'_> {
             let id = overlay.id(name);
             let red_in_clean = check.clean.outcome(name) == Some(TestOutcome::Failed);
             explained = true;
+            // Its file is named as not judged.
+            if stands_for_a_file(name) && !self.evidence.not_judged.is_empty() {
+                continue;
+            }
             // An added test that a later try of the overlay kept is not the baseline's.
             // What the baseline did not show may be one that it did not get to: make stops early.
             let added = was(name).is_none() && is_added(name, &self.evidence.changed_protected);
@@ -58,7 +62,8 @@ impl Judge<'_> {
         let empty = before.is_some_and(no_test) && no_test(overlay) && check.clean.executed() > Some(0);
         let explained = explained || left_out || empty;
         if overlay.exit != Exit::Green && check.clean.exit == Exit::Green && !explained {
-            let what = match overlay.build_failed {
+            let was_red = before.is_some_and(|it| it.exit == Exit::Red);
+            let what = match overlay.build_failed && !was_red {
                 true => "does not build with the original tests",
                 false => "is red with the original tests and check files",
             };

@@ -3,7 +3,7 @@
 use super::judge::{CheckSteps, Judge};
 use super::original_tests;
 use crate::proof::record::proof_record::ProvenTest;
-use crate::proof::results::ids::{Exit, NamedTests, TestId, TestOutcome};
+use crate::proof::results::ids::{Exit, NamedTests, Results, TestId, TestOutcome};
 
 impl Judge<'_> {
     pub(super) fn judge_red_to_green(&mut self, check: &CheckSteps<'_>) {
@@ -30,7 +30,9 @@ impl Judge<'_> {
                 NamedTests::Nothing => false,
             };
             if green && check.clean.outcome(name).is_none_or(|it| it == TestOutcome::Passed) {
-                self.red_to_green.push(ProvenTest { id });
+                let is_gone =
+                    check.clean.listing == NamedTests::All && check.clean.outcome(&id.name).is_none();
+                self.red_to_green.push(ProvenTest { id, is_gone });
             }
         }
         // A flaky test may be what made the whole check red.
@@ -41,7 +43,7 @@ impl Judge<'_> {
         let opening = self.evidence.opening.iter().find(|it| it.check == check.name);
         let was_green = opening.is_some_and(|it| it.exit == Exit::Green);
         if whole && green && judged && !was_green {
-            self.red_to_green.push(ProvenTest { id: TestId::exit(check.name) });
+            self.red_to_green.push(ProvenTest { id: TestId::exit(check.name), is_gone: false });
         }
     }
 
@@ -56,8 +58,15 @@ impl Judge<'_> {
         }
     }
 
+    fn is_unjudged(&self, overlay: &Results) -> bool {
+        overlay.build_failed && !self.evidence.not_judged.is_empty()
+    }
+
     pub(super) fn count_green(&mut self, check: &CheckSteps<'_>) {
         let (Some(before), Some(overlay)) = (&check.before, &check.overlay) else { return };
+        // Original tests that do not build are named, and a person decides on them; the others are those of
+        // the final tree.
+        let overlay = if self.is_unjudged(overlay) { &check.clean } else { overlay };
         let number = match (before.listing, overlay.listing) {
             (NamedTests::All, NamedTests::All) => {
                 let green = |name: &&str| overlay.outcome(name) == Some(TestOutcome::Passed);

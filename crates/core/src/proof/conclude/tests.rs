@@ -439,7 +439,7 @@ fn the_record_has_the_fields_of_the_status() {
 fn a_sentence_reads_well_whatever_the_number() {
     let proof = |ids: &[(&str, &str)]| {
         let ids = ids.iter().map(|(check, name)| TestId::new(*check, *name));
-        let red_to_green = ids.map(|id| ProvenTest { id }).collect();
+        let red_to_green = ids.map(|id| ProvenTest { id, is_gone: false }).collect();
         let checks = Vec::new();
         Proof { level: Level::RedToGreen, red_to_green, checks, ..conclude(&evidence()) }
     };

@@ -72,6 +72,9 @@ impl Level {
 pub struct ProvenTest {
     #[serde(flatten)]
     pub id: TestId,
+    /// The final tree does not have it any more; what passes there is its original text.
+    #[serde(default, rename = "gone", skip_serializing_if = "std::ops::Not::not")]
+    pub is_gone: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

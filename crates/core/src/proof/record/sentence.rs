@@ -31,9 +31,13 @@ fn not_proven_reason(proof: &Proof) -> Option<String> {
         Level::UnchangedGreen if proof.nothing_changed => {
             Some("nothing changed; every check was green before the run and is green now".to_owned())
         }
-        Level::UnchangedGreen => Some(
-            "every check was green before the run and is green now; nothing measures this task".to_owned(),
-        ),
+        Level::UnchangedGreen => {
+            let green = "every check was green before the run and is green now; nothing measures this task";
+            Some(match proof.waived.first() {
+                Some(waived) => format!("{}; this was accepted; {green}", waived.finding.line),
+                None => green.to_owned(),
+            })
+        }
         Level::None => Some(why_none(proof)),
     }
 }
@@ -41,11 +45,17 @@ fn not_proven_reason(proof: &Proof) -> Option<String> {
 fn proven(proof: &Proof) -> String {
     match proof.level {
         Level::RedToGreen => {
-            let (ids, again) = named_once(proof.red_to_green.iter().map(|it| &it.id));
-            let named = named(&ids, proof.number("red_to_green", proof.red_to_green.len()) - again);
+            // What is gone passes as it was, which is worth a word where nothing else does.
+            let is_left = proof.red_to_green.iter().any(|it| !it.is_gone);
+            let told = || proof.red_to_green.iter().filter(|it| !(is_left && it.is_gone));
+            let untold = proof.red_to_green.len() - told().count();
+            let (ids, again) = named_once(told().map(|it| &it.id));
+            let number = proof.number("red_to_green", proof.red_to_green.len()) - untold - again;
+            let named = named(&ids, number);
             let now = verb(&ids, "passes", "pass");
+            let text = if is_left { "" } else { " with its original text" };
             let no_canary = no_canary(proof, &ids);
-            format!("proven: {named} failed before and {now} now, in a clean checkout{no_canary}")
+            format!("proven: {named} failed before and {now} now{text}, in a clean checkout{no_canary}")
         }
         Level::NewTest => {
             let (ids, again) = named_once(proof.new_tests.iter().map(|it| &it.id));
