@@ -4,9 +4,10 @@ use crate::cli::context::Context;
 use crate::cli::hint;
 use crate::cli::terminal::desk_question;
 use crate::desk::{self, Commanded, CommandedRun, PersonReply, Refusal};
+use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::sanitise;
-use loop_core::engine::{Station, Status};
+use loop_core::engine::{Decision, Effect, Station, Status, decide};
 use std::path::Path;
 
 #[derive(Args)]
@@ -33,6 +34,11 @@ pub(crate) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
     match desk::stop(&context.caller)? {
         Commanded::Nothing => tell(context, NOTHING),
         Commanded::Question(question) => return Err(question.unasked.into()),
+        Commanded::Told(told) if is_at_proof(&told) => tell(
+            context,
+            "the proof is taken to its end; after the proof the run is completed, or stops before another call \
+             (loop stop --now ends the proof)",
+        ),
         Commanded::Told(_) => tell(context, "the run stops after this iteration"),
         Commanded::Done(told) => match told.state.station {
             // Its shim still has a call, which was paid for.
@@ -48,6 +54,14 @@ pub(crate) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
         },
     }
     Ok(0)
+}
+
+/// Whether a step of the proof comes next, or is under way.
+fn is_at_proof(told: &CommandedRun) -> bool {
+    match decide(&told.workflow, &told.state, now()) {
+        Decision::Perform(Effect::Prove(_) | Effect::Conclude) => true,
+        Decision::Perform(_) | Decision::Record(_) | Decision::Rest(_) => false,
+    }
 }
 
 pub(crate) fn pause(context: &Context) -> anyhow::Result<u8> {

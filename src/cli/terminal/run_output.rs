@@ -2,6 +2,7 @@
 //! lines at the bottom that also show what is happening at the moment. Facts are said only after
 //! they are durable.
 
+use super::super::hint::pasteable;
 use super::super::json;
 use super::ask::{self, AnswerCheck, AskResult, Listen};
 use super::fit::{Ink, PaintedLine};
@@ -108,6 +109,7 @@ impl RunOutput {
                 Manner::Plain | Manner::Live(_) => {
                     if let Some(text) = running_line(workflow, event) {
                         self.say_resumed();
+                        let text = with_pasteable_step(text, event);
                         match event {
                             Event::Commanded(Command::Resume { .. }) => {
                                 drop(self.resumed.replace(Some(text)))
@@ -323,4 +325,12 @@ fn json_line(at: Timestamp, event: &Event) -> String {
         }
     }
     json::line(&object)
+}
+
+/// What is left to do at the end of a run names a command, which is written as it can be pasted here.
+fn with_pasteable_step(text: String, event: &Event) -> String {
+    match (event, text.rsplit_once("; next: ")) {
+        (Event::Finished { .. }, Some((why, step))) => format!("{why}; next: {}", pasteable(step)),
+        (_, _) => text,
+    }
 }

@@ -13,10 +13,12 @@ use crate::desk::resolving::choose_workflow;
 use crate::desk::resolving::input::RunInput;
 use crate::measure::checks::run_once::{NO_RUN, Once, run_once};
 use crate::measure::detect::{CHECK_HELP, proposed_flag};
+use crate::measure::tests_in_place;
 use crate::tree::changes::is_ancestor;
 use crate::tree::git::Git;
 use loop_core::documents::input;
 use loop_core::engine::{Landing, Opening, State, Status, Worktree};
+use loop_core::proof::{Exit, Level, Proof, Results, lost_since, read_results};
 use loop_core::workflow::model::Workflow;
 use loop_core::workflow::preset::BuiltIn;
 use loop_store::{Row, TreeLock};
@@ -85,7 +87,7 @@ fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
         return Ok(Looked::Done(text));
     }
     let mut why = Vec::new();
-    if is_completed && !state.verified() {
+    if is_completed && !state.verified() && !is_settled(&state) {
         why.push(state.closing(&workflow).unwrap_or_else(|| "it was not verified".to_owned()));
     }
     why.extend(input_change(&state.opening));
@@ -102,6 +104,9 @@ fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
         run_once(&workflow, &state.commands, place, &row.id)?
     };
     why.extend(results.iter().filter(|it| !it.is_passed()).map(Once::words));
+    if is_completed && why.is_empty() {
+        why.extend(lost_tests(&home.folder(&row.id), &results));
+    }
     if !why.is_empty() {
         return Ok(Looked::Anew(why));
     }
@@ -109,6 +114,21 @@ fn look(caller: &Caller, found: &FoundRun) -> anyhow::Result<Looked> {
         true => already_done(row, &workflow, &state),
         false => state.reason(&workflow),
     }))
+}
+
+/// Whether a person accepted what was found, and every check that was green before the run was green at its end: there
+/// is nothing that another run could prove.
+fn is_settled(state: &State) -> bool {
+    let is_accepted = |it: &Proof| it.level == Level::UnchangedGreen && !it.weakened && !it.waived.is_empty();
+    !state.unproven && state.proof().is_some_and(|it| it.findings.is_empty() && is_accepted(it))
+}
+
+/// Says which tests the run was completed with and do not run, or are skipped.
+fn lost_tests(folder: &Path, now: &[Once]) -> Vec<String> {
+    let finished = tests_in_place::read(folder, tests_in_place::LAST);
+    let read = |it: &Once| read_results(&it.name, Exit::Green, &it.output, &[]);
+    let now: Vec<Results> = now.iter().map(read).collect();
+    lost_since(&finished, &now)
 }
 
 /// The tree that has the work of a run whose own worktree was removed after the merge: the one that it was opened in,

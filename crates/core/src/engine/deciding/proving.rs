@@ -130,7 +130,13 @@ fn follow(workflow: &Workflow, state: &State, proof: &Proof) -> Option<Decision>
         let lines = finding_lines(proof);
         if !told {
             let mut why = lines;
-            why.push("restore what the run began with, or say why the task demands the change".to_owned());
+            let is_changed = proof.findings.iter().any(|it| !it.kind.weakens());
+            why.push(match is_changed {
+                true => "restore what the run began with, or say why the task demands the change".to_owned(),
+                false => "make it pass in a clean checkout, with what is in the tree alone, or say why that cannot \
+                          be done"
+                    .to_owned(),
+            });
             return Some(go_back(workflow, why));
         }
         let text = format!(

@@ -166,8 +166,26 @@ impl State {
                 None if self.queued_behind().is_some() => {
                     format!("{phase}: waits for {} to land", self.queued_behind().unwrap_or_default())
                 }
-                None => format!("{phase}, iteration {}", self.iterations_shown(workflow) + 1),
+                None => format!("{phase}, iteration {}", self.iteration_under_way(workflow)),
             },
+        }
+    }
+
+    /// Returns the number of the iteration that the run is in: what follows a judgement, like the proof, still
+    /// belongs to the one that was judged.
+    fn iteration_under_way(&self, workflow: &Workflow) -> u32 {
+        let judged = self.iterations_shown(workflow);
+        match &self.station {
+            Station::Judged(_) | Station::Leaving { .. } | Station::Finishing | Station::Finished => {
+                judged.max(1)
+            }
+            Station::Ready
+            | Station::Working(_)
+            | Station::Reported(_)
+            | Station::Measured(..)
+            | Station::Between
+            | Station::Waiting { .. }
+            | Station::Closed(_) => judged + 1,
         }
     }
 
