@@ -302,7 +302,7 @@ section! {
         changes_to: String,
         /// Only an approval that one of the approvers signed counts. Off by default.
         sign: bool,
-        /// Refuses keys that sign without asking a person. Needs `sign`. Off by default.
+        /// Takes only security keys, whose signature shows that a person touched them. Needs `sign`. Off by default.
         presence: bool,
         /// Who may sign: a file in the format of `ssh-keygen` for allowed signers, relative to the
         /// project. It is read once, when the run is opened.

@@ -136,12 +136,12 @@ pub(crate) fn find(usage: &SearchedTree<'_>, contents: &Contents<'_>) -> BTreeSe
     if candidates.is_empty() {
         return BTreeSet::new();
     }
-    let search = Search::read(usage, &text);
+    let search = UseSearch::read(usage, &text);
     let belongs = |it: &&&String| search.belongs(it, &mut Vec::new());
     candidates.into_iter().filter(belongs).map(|it| (**it).clone()).collect()
 }
 
-struct Search<'a> {
+struct UseSearch<'a> {
     usage: &'a SearchedTree<'a>,
     text: &'a dyn Fn(&str) -> Option<String>,
     namers: Vec<Namer>,
@@ -152,8 +152,8 @@ struct Search<'a> {
     scans: Cell<u32>,
 }
 
-impl<'a> Search<'a> {
-    fn read(usage: &'a SearchedTree<'a>, text: &'a dyn Fn(&str) -> Option<String>) -> Search<'a> {
+impl<'a> UseSearch<'a> {
+    fn read(usage: &'a SearchedTree<'a>, text: &'a dyn Fn(&str) -> Option<String>) -> UseSearch<'a> {
         let (mut namers, mut products, mut documents) = (Vec::new(), Vec::new(), Vec::new());
         namers.extend(usage.commands.iter().map(|it| Namer { text: it.clone(), is_script: true }));
         for path in usage.base_files.iter().take(FILES_LIMIT) {
@@ -182,7 +182,7 @@ impl<'a> Search<'a> {
             }
         }
         documents.extend(namers.iter().filter(|it| it.is_script).flat_map(|it| documents::globs(&it.text)));
-        Search { usage, text, namers, products, documents, scans: Cell::new(SCANS_LIMIT) }
+        UseSearch { usage, text, namers, products, documents, scans: Cell::new(SCANS_LIMIT) }
     }
 
     /// Whether nothing but tests, checks and what belongs to them uses a file. `trail` are the files that
