@@ -3,7 +3,7 @@
 
 use super::caps::{Caps, Counter};
 use super::end::{self, PoolEnd};
-use super::follow::{Followed, PoolNews, PoolTotal};
+use super::follow::{Followed, PoolNews, PoolTotal, opened};
 use crate::desk::{
     self, Caller, Continued, DetachedWays, FoundRun, Going, GuardedCommand, Note, OpenReply, Queue,
     QueueRules, Refusal, RunRequest, leave,
@@ -12,7 +12,7 @@ use crate::world::wait::{Signals, now};
 use loop_base::text::shell_word;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{Command, Status, may_be_answered_outside};
-use loop_store::{Home, Job, PoolLock, Row};
+use loop_store::{Job, PoolLock};
 use loop_supervise::detached::{self, Started};
 use loop_supervise::follow::Watch;
 use loop_supervise::signals;
@@ -583,12 +583,6 @@ impl<'a> Pool<'a> {
         let is_alone = self.followed.is_empty();
         self.refused.values().next().filter(|_| is_alone).cloned()
     }
-}
-
-/// The run of a claim, once it has its first event. Whoever was killed right after a claim has not even created it.
-fn opened(home: &Home, run: &str) -> anyhow::Result<Option<Row>> {
-    let Some(row) = home.run(run)? else { return Ok(None) };
-    Ok(home.snapshot(run)?.map(|_| row))
 }
 
 fn system_line(id: &str, line: String) -> PoolNews {
