@@ -338,7 +338,7 @@ impl<'a> Pool<'a> {
         let mut has_begun = false;
         let told = self.away.take();
         while self.working() < self.request.jobs && self.unreadable.is_none() {
-            if let Some(index) = self.to_continue(tell)? {
+            if let Some(index) = self.next_to_continue(tell)? {
                 self.resume(index, tell)?;
             } else if let Some(job) = self.next_ready()? {
                 self.away = match self.on_another_branch() {
@@ -404,7 +404,7 @@ impl<'a> Pool<'a> {
 
     /// The first run that nobody drives and that can continue without a person: it comes before a system
     /// that nobody has begun.
-    fn to_continue(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<Option<usize>> {
+    fn next_to_continue(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<Option<usize>> {
         let home = Rc::clone(self.queue.home());
         for (index, it) in self.followed.iter_mut().enumerate() {
             if home.holder(&it.row.id).is_some() || self.refused.contains_key(&it.system) {
