@@ -144,6 +144,12 @@ impl Followed {
     }
 }
 
+/// The run of a claim, once it has its first event. Whoever was killed right after a claim has not even created it.
+pub(super) fn opened(home: &Home, run: &str) -> anyhow::Result<Option<Row>> {
+    let Some(row) = home.run(run)? else { return Ok(None) };
+    Ok(home.snapshot(run)?.map(|_| row))
+}
+
 /// Whether somebody who watches several systems wants to read it: stages, failures, questions, the end.
 fn matters(event: &Event) -> bool {
     matches!(

@@ -3,7 +3,7 @@
 
 use super::caps::{Caps, Counter};
 use super::end::{self, PoolEnd};
-use super::follow::{Followed, PoolNews, PoolTotal};
+use super::follow::{Followed, PoolNews, PoolTotal, opened};
 use crate::desk::{
     self, Caller, Continued, DetachedWays, FoundRun, Going, GuardedCommand, Note, OpenReply, Queue,
     QueueRules, Refusal, RunRequest, leave,
@@ -12,7 +12,7 @@ use crate::world::wait::{Signals, now};
 use loop_base::text::shell_word;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{Command, Status, may_be_answered_outside};
-use loop_store::{Home, Job, PoolLock, Row};
+use loop_store::{Job, PoolLock};
 use loop_supervise::detached::{self, Started};
 use loop_supervise::follow::Watch;
 use loop_supervise::signals;
@@ -338,7 +338,7 @@ impl<'a> Pool<'a> {
         let mut has_begun = false;
         let told = self.away.take();
         while self.working() < self.request.jobs && self.unreadable.is_none() {
-            if let Some(index) = self.to_continue(tell)? {
+            if let Some(index) = self.next_to_continue(tell)? {
                 self.resume(index, tell)?;
             } else if let Some(job) = self.next_ready()? {
                 self.away = match self.on_another_branch() {
@@ -404,7 +404,7 @@ impl<'a> Pool<'a> {
 
     /// The first run that nobody drives and that can continue without a person: it comes before a system
     /// that nobody has begun.
-    fn to_continue(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<Option<usize>> {
+    fn next_to_continue(&mut self, tell: &mut dyn FnMut(PoolNews)) -> anyhow::Result<Option<usize>> {
         let home = Rc::clone(self.queue.home());
         for (index, it) in self.followed.iter_mut().enumerate() {
             if home.holder(&it.row.id).is_some() || self.refused.contains_key(&it.system) {
@@ -583,12 +583,6 @@ impl<'a> Pool<'a> {
         let is_alone = self.followed.is_empty();
         self.refused.values().next().filter(|_| is_alone).cloned()
     }
-}
-
-/// The run of a claim, once it has its first event. Whoever was killed right after a claim has not even created it.
-fn opened(home: &Home, run: &str) -> anyhow::Result<Option<Row>> {
-    let Some(row) = home.run(run)? else { return Ok(None) };
-    Ok(home.snapshot(run)?.map(|_| row))
 }
 
 fn system_line(id: &str, line: String) -> PoolNews {

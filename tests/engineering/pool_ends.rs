@@ -94,7 +94,7 @@ fn a_worktree_that_somebody_deleted_is_told_with_what_brings_it_back() {
     std::fs::remove_dir_all(&place).expect("it is there");
     go.say();
     let done = pool.wait().exits(4).says("is not what it was: it is gone");
-    let help = done.err.lines().filter(|it| it.starts_with("help: ")).next_back().expect("help").to_owned();
+    let help = done.err.lines().rfind(|it| it.starts_with("help: ")).expect("help").to_owned();
     assert!(help.contains("git worktree add --force"), "{help}");
     let again = sandbox.run(&["resume"]).exits(4);
     assert!(again.err.contains(&help), "{}", again.err);

@@ -40,7 +40,7 @@ pub fn converse(
 }
 
 /// The same, until this can be read; then there is no result, and the living child is left to the caller.
-pub fn converse_unless(
+pub(crate) fn converse_unless(
     child: &mut Child,
     input: &[u8],
     time_most: Duration,

@@ -30,13 +30,13 @@ impl Interrupted {
     }
 }
 
-struct Heard {
+struct CheckSignals {
     signals: Mutex<Signals>,
     /// Outside of checks.
     ends_at_once: Arc<AtomicBool>,
 }
 
-static HEARD: OnceLock<Heard> = OnceLock::new();
+static LISTENING: OnceLock<CheckSignals> = OnceLock::new();
 
 /// Lets signals end the check that is running, and then this process. Not for a process that listens to signals itself.
 pub fn end_checks_first() -> io::Result<()> {
@@ -45,13 +45,13 @@ pub fn end_checks_first() -> io::Result<()> {
         signal_hook::flag::register_conditional_default(signal, Arc::clone(&ends_at_once))?;
     }
     let signals = Mutex::new(Signals::listen()?);
-    let _was_called_before = HEARD.set(Heard { signals, ends_at_once });
+    let _was_called_before = LISTENING.set(CheckSignals { signals, ends_at_once });
     Ok(())
 }
 
 /// Runs a check, which ends early when the descriptor that it gets can be read.
 pub(crate) fn during<T>(check: impl FnOnce(Option<BorrowedFd<'_>>) -> io::Result<T>) -> io::Result<T> {
-    let Some(Heard { signals, ends_at_once }) = HEARD.get() else { return check(None) };
+    let Some(CheckSignals { signals, ends_at_once }) = LISTENING.get() else { return check(None) };
     let mut signals = signals.lock().unwrap_or_else(PoisonError::into_inner);
     ends_at_once.store(false, Ordering::SeqCst);
     let result = check(Some(signals.as_fd()));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Returns the lines of the pool that works beside a run; nothing where there is none.
 pub(crate) fn status(home: &Home, row: &Row) -> String {
-    find(home, row).map_or(String::new(), |it| lines(&it))
+    find(home, row).map(|it| lines(&it)).unwrap_or_default()
 }
 
 /// Returns the lines and the object of a pool that has begun no system yet.
