@@ -53,12 +53,13 @@ pub(crate) fn tell_misuse(error: &clap::Error) -> ExitCode {
     }
     let typed: Vec<String> = std::env::args().skip(1).collect();
     let is_json = typed.iter().take_while(|it| *it != "--").any(|it| it == "--json");
-    let refusal = Refusal::usage(misuse(error), format!("loop help {}", named_commands(&typed)).trim_end());
+    let refusal =
+        Refusal::usage(misuse(error, &typed), format!("loop help {}", named_commands(&typed)).trim_end());
     tell(refusal, is_json)
 }
 
 /// What is wrong with a command line, in one sentence.
-fn misuse(error: &clap::Error) -> String {
+fn misuse(error: &clap::Error, typed: &[String]) -> String {
     let words = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => vec![word.clone()],
         Some(ContextValue::Strings(words)) => words.clone(),
@@ -79,7 +80,7 @@ fn misuse(error: &clap::Error) -> String {
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let name = words(ContextKind::InvalidSubcommand).concat();
-            let known = super::Cli::command();
+            let known = named_command(typed).0;
             let known = known.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
             let help = match nearest_of_few_letters(&name, known) {
                 None => "; usage: loop [OPTIONS] [COMMAND]".to_owned(),
@@ -121,6 +122,11 @@ fn misuse(error: &clap::Error) -> String {
 
 /// Returns the names of the commands that were typed, as far as there are such commands.
 fn named_commands(typed: &[String]) -> String {
+    named_command(typed).1.join(" ")
+}
+
+/// Returns the command that was typed, as far as there is such a one, with its names.
+fn named_command(typed: &[String]) -> (clap::Command, Vec<String>) {
     let mut at = super::Cli::command();
     let mut names: Vec<String> = Vec::new();
     for word in subcommands(typed.iter().map(String::as_str)) {
@@ -128,7 +134,7 @@ fn named_commands(typed: &[String]) -> String {
         names.push(word.to_owned());
         at = found;
     }
-    names.join(" ")
+    (at, names)
 }
 
 /// Puts the person's own words into a step that only adds flags to `loop run`: the command works when

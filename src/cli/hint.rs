@@ -34,11 +34,12 @@ pub(super) fn other_step(home: &Home, id: &str, state: &State) -> Result<Option<
     Ok(Some(pasteable(&step)))
 }
 
-/// Returns what has to be done before the next step, where it would fail again as it did.
-pub(super) fn before_next(state: &State) -> Option<String> {
-    let said = state.repair_first()?;
-    let said = said.lines().next().unwrap_or_default();
-    Some(format!("help: repair what the agent says first ({}), then:", sanitise(said)))
+/// Returns what has to be done before the next step, where it would fail again as it did. What was told above is not
+/// said again.
+pub(super) fn before_next(state: &State, told: &str) -> Option<String> {
+    let said = state.repair_first()?.lines().next().unwrap_or_default();
+    let said = if told.contains(said) { String::new() } else { format!(" ({})", sanitise(said)) };
+    Some(format!("help: repair what the agent says first{said}, then:"))
 }
 
 /// Returns a command as it can be pasted here.

@@ -76,7 +76,7 @@ fn nobody(
     }
     let id = &row.id[..8];
     eprintln!("no controller drives run {id}; it is {}: {}", status.word(), sanitise(&reason));
-    hint::before_next(state).iter().for_each(|it| eprintln!("{it}"));
+    hint::before_next(state, &reason).iter().for_each(|it| eprintln!("{it}"));
     eprintln!("next: {}", sanitise(&next_step));
     Ok(status.exit())
 }

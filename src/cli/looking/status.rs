@@ -174,7 +174,7 @@ fn text(home: &Home, row: &Row, workflow: &Workflow, state: &State) -> String {
             if is_left {
                 let _ = writeln!(out, "  driven by   no controller is running");
             }
-            out.extend(hint::before_next(state).map(|it| format!("{it}\n")));
+            out.extend(hint::before_next(state, &out).map(|it| format!("{it}\n")));
             let _ = writeln!(out, "next: {}", next_step(home, row, workflow, state));
             let other = hint::other_step(home, &row.id, state).ok().flatten();
             out.extend(other.map(|it| format!("  or: {it}\n")));

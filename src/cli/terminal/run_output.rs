@@ -222,16 +222,17 @@ impl RunOutput {
             Manner::Quiet => self.end(status.word(), &state.reason(workflow), next, exit),
             Manner::Plain | Manner::Live(_) => {
                 let width = screen::columns().unwrap_or(usize::MAX);
-                for line in ended.lines() {
+                let lines = ended.lines();
+                for line in &lines {
                     // Only what a program printed is cut; our own words are never lost.
                     if line.starts_with(QUOTED) {
-                        eprintln!("{}", cut_if_quoted(&line, width));
+                        eprintln!("{}", cut_if_quoted(line, width));
                     } else {
-                        self.rows(&line, width).iter().for_each(|it| eprintln!("{it}"));
+                        self.rows(line, width).iter().for_each(|it| eprintln!("{it}"));
                     }
                 }
                 if ended.tells_next {
-                    hint::before_next(state).iter().for_each(|it| eprintln!("{it}"));
+                    hint::before_next(state, &lines.join("\n")).iter().for_each(|it| eprintln!("{it}"));
                     eprintln!("next: {}", sanitise(next));
                     ended.other.iter().for_each(|it| eprintln!("  or: {}", sanitise(it)));
                 }

@@ -426,7 +426,7 @@ fn a_program_that_fails_by_itself_is_changed_by_the_next_step() {
     let agent = sandbox.agent("echo 'fatal: no API key' >&2; exit 1");
     let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"]).exits(4);
     let step = format!("loop run --agent-cmd \"{}\" --reset", agent.replace('\'', ""));
-    let before = "help: repair what the agent says first (fatal: no API key), then:\n";
+    let before = "help: repair what the agent says first, then:\n";
     done.says(&format!("{before}next: {step}\n"))
         .says("another agent: loop run --agent-cmd \"PROGRAM ARGS\" --reset")
         .says("reset        try WORK again with the same agent, all counters at 0");

@@ -55,7 +55,7 @@ fn markdown(id: &str, workflow: &Workflow, state: &State, told: &BeyondState) ->
     open(&mut out, state);
     // What is completed needs no step more, and this is the report that the step would be.
     if Status::of(state) != Status::Completed {
-        let before = hint::before_next(state).map(|it| format!("{it}\n")).unwrap_or_default();
+        let before = hint::before_next(state, &out).map(|it| format!("{it}\n")).unwrap_or_default();
         let _ = writeln!(out, "\n{before}next: {}", told.next);
     }
     out
