@@ -26,6 +26,7 @@ pub use events::{AgentEvent, UsageSoFar};
 pub use limit::Limit;
 pub use narrative::{Detail, Narrator, token_words};
 pub use reader::StreamReader;
+pub(crate) use trouble::asks_for_another_model;
 pub use usage::AgentUsage;
 
 use clis::{claude, codex, command, described, gemini, opencode};
@@ -91,6 +92,8 @@ pub struct AgentOutput {
     pub trouble: Option<String>,
     /// What kept the provider from serving the call, if that is why it failed.
     pub limit: Option<Limit>,
+    /// Whether the words about the limit name a time that could not be read.
+    pub is_time_unread: bool,
     pub session: Option<String>,
     /// The model that answered, as the agent names it.
     pub model: Option<String>,
