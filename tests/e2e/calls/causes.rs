@@ -72,6 +72,7 @@ fn an_unknown_model_is_asked_about_at_once_and_another_is_taken() {
     assert!(done.err.contains("claude cannot use this model"), "{}", done.err);
     assert!(done.err.contains("model NAME") && done.err.contains("retry"), "{}", done.err);
     assert!(done.err.contains("the last words on standard error"), "{}", done.err);
+    assert!(done.err.contains("next: loop answer\n"), "the same model again is no help: {}", done.err);
     let status = sandbox.status();
     assert_eq!(
         (&status["question"]["kind"], &status["calls_total"]),
@@ -263,4 +264,24 @@ fn permissions_are_said_and_variables_are_handed_on_by_name() {
         (seen.first().map(String::as_str), seen.last().map(String::as_str)),
         (Some("none"), Some("by name"))
     );
+}
+
+/// The example in the help of `loop next` ends where another call is not what helps, and not before.
+#[test]
+fn the_documented_loop_around_next_neither_stops_early_nor_spins() {
+    let line = r#"while "$LOOP" next --json | tail -n 1 | grep -q '"next_step":"loop next'; do :; done"#;
+    for (script, calls, status) in [
+        (format!("date +%N >> work; {COMMIT}; [ \"$LOOP_CALL\" -lt 3 ] || {{ {PROMISE}; }}"), 3, "completed"),
+        ("echo 'LOOP_LIMIT until=2199-01-01T00:00:00Z'; exit 75".to_owned(), 1, "running"),
+    ] {
+        let sandbox = Sandbox::new();
+        let agent = sandbox.agent(&script);
+        sandbox.run(&["init", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
+        let mut shell = Command::new("sh");
+        sandbox.furnish(&mut shell);
+        shell.args(["-c", line]).env("LOOP", loop_harness::program()).current_dir(&sandbox.project);
+        assert!(shell.status().expect("a shell").success());
+        let found = sandbox.status();
+        assert_eq!((&found["calls_total"], &found["status"]), (&calls.into(), &status.into()), "{found}");
+    }
 }
