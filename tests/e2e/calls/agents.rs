@@ -220,7 +220,7 @@ cat > /dev/null
 export GIT_CONFIG_GLOBAL=/dev/null
 touch work; git add -A; git commit -qm work
 printf '%s\n' '{"type":"init","session_id":"s","model":"m"}'
-printf '%s\n' '{"type":"message","role":"assistant","content":"Done.\\n\\n<promise>TASK_COMPLETE</promise>","delta":true}'
+printf '%s\n' '{"type":"message","role":"assistant","content":"Done.\n\n<promise>TASK_COMPLETE</promise>","delta":true}'
 printf '%s\n' '{"type":"result","status":"success"}'
 "#;
     std::fs::write(bin.join("gemini"), script).expect("a script");

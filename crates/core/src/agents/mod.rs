@@ -26,7 +26,6 @@ pub use events::{AgentEvent, UsageSoFar};
 pub use limit::Limit;
 pub use narrative::{Detail, Narrator, token_words};
 pub use reader::StreamReader;
-pub(crate) use trouble::asks_for_another_model;
 pub use usage::AgentUsage;
 
 use clis::{claude, codex, command, described, gemini, opencode};

@@ -64,7 +64,7 @@ fn limited(row: &AgentRow, limit: Limit, quoted: &str) -> String {
             )
         }
         Limit::UnknownModel => {
-            format!("{} cannot use this model{quoted}{ANOTHER_MODEL}", row.name)
+            format!("{} cannot use this model{quoted}; name another one: loop answer model NAME", row.name)
         }
         Limit::Refusal => {
             format!(
@@ -77,13 +77,6 @@ fn limited(row: &AgentRow, limit: Limit, quoted: &str) -> String {
         }
         Limit::Unknown => format!("the provider refused the call{quoted}"),
     }
-}
-
-const ANOTHER_MODEL: &str = "; name another one: loop answer model NAME";
-
-/// Whether these are words of a refused model, which asking again does not mend.
-pub(crate) fn asks_for_another_model(why: &str) -> bool {
-    why.contains(ANOTHER_MODEL)
 }
 
 fn login(row: &AgentRow) -> &'static str {

@@ -2,7 +2,6 @@
 //! and the exit code. Presets have words of their own for these; mirrors translate.
 
 use crate::agent_table::AgentRow;
-use crate::agents::asks_for_another_model;
 use crate::engine::journal::closing::landing::Landing;
 use crate::engine::journal::hold::{Hold, HoldKind, Outcome, Wait};
 use crate::engine::journal::people::question::QuestionKind;
@@ -387,10 +386,6 @@ impl State {
             }
             QuestionKind::Hourly => "loop answer wait".to_owned(),
             QuestionKind::Blocked => "loop answer resume".to_owned(),
-            // The same model again would be refused again; which one to take is for the person to say.
-            QuestionKind::Agent if self.agent_trouble.as_deref().is_some_and(asks_for_another_model) => {
-                "loop answer".to_owned()
-            }
             QuestionKind::Agent | QuestionKind::Landing => "loop answer retry".to_owned(),
             // These need a text of the person's own; alone, the command shows the question and its answers.
             QuestionKind::Check(_)
