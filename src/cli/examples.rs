@@ -41,7 +41,7 @@ pub(super) const RESUME: &str = r#"Examples:
   loop resume --max 40             continue a capped run with a higher cap"#;
 pub(super) const NEXT: &str = r#"Examples:
   loop next                        one iteration, then it stops
-  until loop next || [ $? -ne 5 ]; do :; done   drive it from a script (0: completed, 5: not done yet)"#;
+  while loop next --json | tail -n 1 | grep -q '"next_step":"loop next'; do :; done   until it ends, waits or needs you"#;
 pub(super) const ATTACH: &str = r#"Examples:
   loop attach              the live view of the run that works in this project
   loop attach --run 1f3c   of another one; Ctrl-C leaves it alone"#;

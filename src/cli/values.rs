@@ -42,7 +42,10 @@ pub(super) fn length(text: &str) -> Result<u64, String> {
 /// An amount of dollars.
 pub(super) fn dollars(text: &str) -> Result<f64, String> {
     match text.trim_start_matches('$').parse::<f64>() {
-        Ok(amount) if amount.is_finite() && 0.0 < amount => Ok(amount),
+        Ok(amount) if amount.is_finite() && 0.01 <= amount => Ok(amount),
+        Ok(amount) if 0.0 < amount && amount < 0.01 => {
+            Err("less than a cent buys no call; write dollars such as 5 or 2.50".to_owned())
+        }
         Ok(_) | Err(_) => Err("write dollars above 0, such as 5 or 2.50".to_owned()),
     }
 }

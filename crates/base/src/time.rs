@@ -37,15 +37,19 @@ pub fn day(at: Timestamp, zone: &jiff::tz::TimeZone) -> String {
     }
 }
 
-/// Writes a length of time as people say it: `42s`, `3m 05s`, `2h 10m`.
+/// Writes a length of time as people say it: `42s`, `3m 05s`, `2h 10m`, `35d 02h`.
 pub fn length(millis: u64) -> String {
     let seconds = millis / 1000;
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+        3600..TWO_DAYS_S => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{}d {:02}h", seconds / 86_400, seconds % 86_400 / 3600),
     }
 }
+
+/// From here on nobody counts in hours.
+const TWO_DAYS_S: u64 = 48 * 3600;
 
 /// Writes how long something took: `0.3 s`, `42 s`, and from a minute on like [`length`].
 pub fn took(millis: u64) -> String {
@@ -81,6 +85,7 @@ mod tests {
     #[test]
     fn lengths_read_as_people_say_them() {
         assert_eq!([length(999), length(185_000), length(7_800_000)], ["0s", "3m 05s", "2h 10m"]);
+        assert_eq!([length(172_799_000), length(3_031_980_000)], ["47h 59m", "35d 02h"]);
         assert_eq!([took(4), took(350), took(3_900), took(61_000)], ["0.1 s", "0.3 s", "3 s", "1m 01s"]);
     }
 }

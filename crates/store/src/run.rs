@@ -221,11 +221,10 @@ impl Run {
         Ok(())
     }
 
-    /// A provider that says no to one run says it to all that use the same agent.
+    /// A provider that says no to one run says it to all that use the same account.
     fn notice_hold(&mut self, now: Timestamp) -> Result<(), StoreError> {
         let Storage::Disk { home, .. } = &self.storage else { return Ok(()) };
-        let has_account = self.workflow.agent.cli.row().is_none_or(|it| it.login.is_some());
-        if !has_account || self.state.wait.is_some() {
+        if self.state.wait.is_some() {
             return Ok(());
         }
         if let Some(hold) = home.hold(&self.account)?.filter(|it| now.0 < it.until) {

@@ -13,6 +13,7 @@ use crate::world::wait::now;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::length;
 use loop_base::value::Value;
+use loop_core::agent_table::AgentRow;
 use loop_core::documents::input;
 use loop_core::engine::{CheckOutcome, CheckResult, FileCounts, Landing, Source, State, Status};
 use loop_core::facts::FactName;
@@ -377,7 +378,8 @@ impl RestingRun<'_> {
         let mut parts = vec![time_taken(state)];
         parts.push(counted(state.iterations_told(self.workflow), "iteration"));
         parts.push(counted(state.calls_total, "call"));
-        parts.extend(state.spent.words_if_reported());
+        let is_program = self.workflow.agent.cli.row().is_some_and(AgentRow::is_any_program);
+        parts.extend(if is_program { state.spent.words_if_reported() } else { state.spent.words() });
         let tokens = state.spent.tokens.total();
         if tokens != 0 {
             parts.push(counted(tokens, "token"));

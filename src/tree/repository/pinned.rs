@@ -109,6 +109,27 @@ impl Pinned {
         Some(base.map_or_else(Vec::new, |it| vec![it.join("git/ignore"), it.join("git/attributes")]))
     }
 
+    /// Returns who commits here by the configuration of the repository, the user and the system, as git's
+    /// variables say it.
+    pub(crate) fn identity(&self) -> Vec<(&'static str, String)> {
+        let asked = ["config", "-z", "--get-regexp", r"^user\.(name|email)$"];
+        let answer = String::from_utf8_lossy(&self.repository.run(asked).unwrap_or_default()).into_owned();
+        let of = |key: &str| {
+            let mut entries = answer.split('\0').filter_map(|it| it.split_once('\n'));
+            entries.rfind(|it| it.0 == key).map(|it| it.1.to_owned()).filter(|it| !it.is_empty())
+        };
+        let (name, email) = (of("user.name"), of("user.email"));
+        [
+            ("GIT_AUTHOR_NAME", name.clone()),
+            ("GIT_AUTHOR_EMAIL", email.clone()),
+            ("GIT_COMMITTER_NAME", name),
+            ("GIT_COMMITTER_EMAIL", email),
+        ]
+        .into_iter()
+        .filter_map(|(variable, value)| Some((variable, value?)))
+        .collect()
+    }
+
     /// Makes a commit of a tree, in the name of the program.
     pub(crate) fn commit_tree(
         &self,

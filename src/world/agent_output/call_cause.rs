@@ -5,21 +5,25 @@ use loop_base::time::length;
 use loop_core::agent_table::AgentRow;
 use loop_core::agents::{self, AgentOutput, Limit};
 use loop_core::engine::Ending;
-use loop_core::workflow::model::{Agent, Millis, Workflow};
+use loop_core::workflow::model::{Agent, Workflow};
 
 /// Returns what a failure means that the agent explained. A plan without a known end is waited for as long
 /// as the workflow says.
-pub(crate) fn ending(said: &AgentOutput, why: String, provider_wait: Millis) -> Ending {
+pub(crate) fn ending(workflow: &Workflow, said: &AgentOutput, why: String) -> Ending {
+    let provider_wait = workflow.limits.provider_wait;
+    let is_program = workflow.agent.cli.row().is_some_and(AgentRow::is_any_program);
     match said.limit {
         Some(Limit::Plan { until: Some(until) }) => Ending::Limited { why, until: Some(until) },
         Some(Limit::Plan { until: None }) => {
-            let why =
-                format!("{why}; it named no time, so it is asked again after {}", length(provider_wait));
+            let which = if said.is_time_unread { "its time cannot be read" } else { "it named no time" };
+            let why = format!("{why}; {which}, so it is asked again after {}", length(provider_wait));
             Ending::Limited { why, until: Some(now().plus(provider_wait)) }
         }
         Some(Limit::Credit | Limit::Auth | Limit::UnknownModel) => Ending::Refused { why },
         // What was begun with tools may go better from where it is now.
         Some(Limit::ContextTooLong | Limit::Refusal) if !said.worked => Ending::Refused { why },
+        // Nothing but words says so, which may be about something else: the pauses grow, and then it is asked.
+        Some(Limit::Throttle { after: None }) if is_program => Ending::Unreachable { why },
         Some(limit @ (Limit::Throttle { .. } | Limit::Unknown)) => {
             Ending::Limited { why, until: limit.until(now()) }
         }

@@ -202,3 +202,31 @@ fn an_agent_of_the_users_own_file_outlives_its_controller() {
     sandbox.run(&["attach"]).exits(0);
     assert_eq!(sandbox.status()["status"], "completed");
 }
+
+/// Gemini's shell runs commands without the global configuration of git, where most people keep who they are.
+#[test]
+fn an_agent_that_hides_the_configuration_of_git_commits_in_the_name_of_its_user() {
+    let mut sandbox = Sandbox::new();
+    for key in ["user.name", "user.email"] {
+        sandbox.git(&["config", "--unset", key]);
+    }
+    std::fs::write(sandbox.user.join(".gitconfig"), "[user]\nname = Ada\nemail = ada@example.com\n")
+        .expect("a file");
+    let bin = sandbox.root().join("first");
+    std::fs::create_dir(&bin).expect("a folder");
+    let script = r#"#!/bin/sh
+case $1 in --version) echo 0.61.0; exit 0;; esac
+cat > /dev/null
+export GIT_CONFIG_GLOBAL=/dev/null
+touch work; git add -A; git commit -qm work
+printf '%s\n' '{"type":"init","session_id":"s","model":"m"}'
+printf '%s\n' '{"type":"message","role":"assistant","content":"Done.\n\n<promise>TASK_COMPLETE</promise>","delta":true}'
+printf '%s\n' '{"type":"result","status":"success"}'
+"#;
+    std::fs::write(bin.join("gemini"), script).expect("a script");
+    std::fs::set_permissions(bin.join("gemini"), std::fs::Permissions::from_mode(0o755)).expect("a mode");
+    sandbox.path_first.push(bin);
+    sandbox.run(&["run", "it", "--agent", "gemini", "--check", CHECK]).exits(0);
+    let log = sandbox.git(&["log", "--format=%an %ae %cn %ce"]);
+    assert!(log.contains("Ada ada@example.com Ada ada@example.com"), "{log}");
+}

@@ -264,3 +264,23 @@ fn permissions_are_said_and_variables_are_handed_on_by_name() {
         (Some("none"), Some("by name"))
     );
 }
+
+/// The example in the help of `loop next` ends where another call is not what helps, and not before.
+#[test]
+fn the_documented_loop_around_next_neither_stops_early_nor_spins() {
+    let line = r#"while "$LOOP" next --json | tail -n 1 | grep -q '"next_step":"loop next'; do :; done"#;
+    for (script, calls, status) in [
+        (format!("date +%N >> work; {COMMIT}; [ \"$LOOP_CALL\" -lt 3 ] || {{ {PROMISE}; }}"), 3, "completed"),
+        ("echo 'LOOP_LIMIT until=2199-01-01T00:00:00Z'; exit 75".to_owned(), 1, "running"),
+    ] {
+        let sandbox = Sandbox::new();
+        let agent = sandbox.agent(&script);
+        sandbox.run(&["init", "it", "--agent-cmd", &agent, "--check", CHECK]).exits(0);
+        let mut shell = Command::new("sh");
+        sandbox.furnish(&mut shell);
+        shell.args(["-c", line]).env("LOOP", loop_harness::program()).current_dir(&sandbox.project);
+        assert!(shell.status().expect("a shell").success());
+        let found = sandbox.status();
+        assert_eq!((&found["calls_total"], &found["status"]), (&calls.into(), &status.into()), "{found}");
+    }
+}

@@ -148,6 +148,53 @@ fn g31_a_program_that_is_refused_holds_no_other_program() {
     first.wait();
 }
 
+/// One program in two projects is one account; a name with a mistake in it clears nothing, and the name of one
+/// program ends no wait of another.
+#[test]
+fn g31_a_hold_binds_every_run_of_a_program_and_is_cleared_by_its_name() {
+    let machine = Machine::new(0);
+    let here = machine.sandbox.project.clone();
+    let calls = machine.sandbox.note("program-calls");
+    let program = |name: &str| {
+        let path = machine.sandbox.root().join("bin").join(name);
+        let body = format!(
+            "echo {name} >> '{}'; echo LOOP_LIMIT until=2199-01-01T00:00:00Z; exit 75",
+            calls.display()
+        );
+        std::fs::write(&path, format!("#!/bin/sh\ncat > /dev/null\n{body}\n")).expect("a script");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        path.display().to_string()
+    };
+    let (one, other) = (program("one.sh"), program("other.sh"));
+    let next = |project: &Path, input: &str, program: &str| {
+        machine.ask(project, &["next", input, "--agent-cmd", program, "--check", CHECK])
+    };
+    next(&here, "it", &one).exits(5);
+    assert_eq!(machine.sandbox.notes("program-calls"), ["one.sh"]);
+    next(
+        &machine.other,
+        "it",
+        &format!("env KEY=sk-ant-api03-SECRETSECRETsecret123456 timeout 60 sh {one} -v"),
+    )
+    .exits(5);
+    assert!(machine.status(&machine.other)["limits"]["waiting_until"].is_string());
+    assert_eq!(machine.sandbox.notes("program-calls"), ["one.sh"], "the second does not even ask");
+    let limits = machine.ask(&here, &["limits"]).out;
+    assert!(limits.contains("command-one.sh-") && !limits.contains("SECRET"), "{limits}");
+    machine.ask(&machine.other, &["cancel"]).exits(0);
+    next(&machine.other, "that", &other).exits(5);
+    let typo = machine.ask(&here, &["limits", "--clear", "command-typo"]).exits(2);
+    assert!(typo.err.contains("no account is called \"command-typo\"; in use: command-o"), "{typo:?}");
+    let holds: Vec<serde_json::Value> =
+        serde_json::from_str(&machine.ask(&here, &["limits", "--json"]).out).expect("a list");
+    let names = holds.iter().filter_map(|it| it["agent"].as_str());
+    let name = names.filter(|it| it.starts_with("command-one.sh-")).next().expect("an account");
+    let cleared = machine.ask(&here, &["limits", "--clear", name]).exits(0);
+    assert!(cleared.out.contains("cleared; 1 unfinished run will ask again"), "{cleared:?}");
+    let rest = machine.ask(&here, &["limits"]).out;
+    assert!(rest.contains("command-other.sh-") && !rest.contains("command-one.sh-"), "{rest}");
+}
+
 /// Two hours pass at once, as after a laptop slept: the run is back within half a minute.
 #[test]
 fn g31_a_wait_ends_on_time_when_the_clock_jumps() {

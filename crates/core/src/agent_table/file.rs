@@ -33,6 +33,8 @@ struct AgentDescription {
     reopen: Option<String>,
     #[serde(default)]
     waits_in_silence: bool,
+    #[serde(default)]
+    hides_git_config: bool,
     permissions: DescribedPermissions,
     dialect: Option<Dialect>,
     stream: Option<DescribedStream>,
@@ -99,6 +101,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<&'static AgentRow, String> 
         natives: &[],
         refusals: &[],
         waits_in_silence: file.waits_in_silence,
+        hides_git_config: file.hides_git_config,
         reopen: file.reopen.as_deref().map(kept),
         knows_preset_models: false,
         family_words: &[],

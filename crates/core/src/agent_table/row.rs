@@ -24,6 +24,9 @@ pub struct AgentRow {
     pub refusals: &'static [(&'static str, &'static str)],
     /// Whether it waits for its provider without a byte on either stream, for as long as that takes.
     pub waits_in_silence: bool,
+    /// Whether git reads no global configuration in the commands that it runs, so that it has to be told
+    /// who commits.
+    pub hides_git_config: bool,
     /// How a person opens one of its sessions again.
     pub reopen: Option<&'static str>,
     /// Whether the names of models in presets mean something to it.

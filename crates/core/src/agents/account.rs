@@ -4,6 +4,7 @@
 
 use crate::agent_table::{AgentRow, COMMAND, Folder};
 use loop_base::programs::{INTERPRETERS, SHELLS};
+use loop_base::secret::redact;
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
@@ -32,31 +33,138 @@ pub fn account(row: &AgentRow, variable: Variable<'_>) -> String {
 }
 
 /// Returns the name of the account of a program that the user gave as the agent: nobody knows who serves it, so each
-/// program has one of its own, with slots and a line in `loop limits`. A path is told apart by where it leads to from
-/// the project, and a program that runs others by its whole line.
+/// program has one of its own, with slots and a line in `loop limits`. A file is told apart by where it leads to from
+/// the project; a program of the system and a module are the same in every project.
 pub fn account_of_program(args: &[String], project: &str) -> String {
-    let Some(program) = args.first() else { return COMMAND.name.to_owned() };
-    let word = last_part(program);
-    let runs_others = [&SHELLS[..], &INTERPRETERS, &STARTERS].iter().any(|it| it.contains(&word));
-    let script = args[1..].iter().find(|it| !it.starts_with('-') && !it.contains(char::is_whitespace));
-    let shown = if runs_others { script.unwrap_or(program) } else { program };
-    let name: String = last_part(shown).chars().filter(|it| is_plain(*it)).take(NAME_MOST).collect();
-    let words = if runs_others { args } else { &args[..1] };
-    if !runs_others && !program.contains('/') {
+    let words: Vec<String> = args.iter().map(|it| redact(it).into_owned()).collect();
+    let Some(StartedProgram { word, is_file }) = started(&words) else { return COMMAND.name.to_owned() };
+    let is_text = word.contains(char::is_whitespace);
+    // A text is for a shell; the words in it are nobody's name.
+    let shown = if is_text { "script" } else { last_part(word) };
+    let name: String = shown.chars().filter(|it| is_plain(*it)).take(NAME_MOST).collect();
+    if !is_file && !is_text {
         return format!("{}-{name}", COMMAND.name);
     }
-    let mut digest = Sha256::new();
-    for word in words {
-        let place = if word.contains('/') { Path::new(project).join(word) } else { word.into() };
-        let parts = place.components().filter(|it| *it != Component::CurDir);
-        digest.update(parts.collect::<PathBuf>().as_os_str().as_encoded_bytes());
-        digest.update([0]);
-    }
-    format!("{}-{name}-{}", COMMAND.name, digits(&digest.finalize()))
+    let place = if is_file { Path::new(project).join(word) } else { word.into() };
+    let parts = place.components().filter(|it| *it != Component::CurDir);
+    let digest = Sha256::digest(parts.collect::<PathBuf>().as_os_str().as_encoded_bytes());
+    format!("{}-{name}-{}", COMMAND.name, digits(&digest))
 }
 
-/// Programs that start others, as shells and interpreters do.
-const STARTERS: [&str; 8] = ["env", "nice", "nohup", "timeout", "java", "npx", "uvx", "uv"];
+/// What a command line starts in the end.
+struct StartedProgram<'a> {
+    word: &'a str,
+    is_file: bool,
+}
+
+/// Looks behind the programs that start others, their options and the variables that they set.
+fn started(words: &[String]) -> Option<StartedProgram<'_>> {
+    let mut at = 0;
+    let mut starter = words.first()?;
+    while let Some(word) = words.get(at) {
+        let name = last_part(word);
+        if is_assignment(word) {
+            at += 1;
+        } else if word == "run" && last_part(starter) == UV.program {
+            at = behind_options(words, at + 1, UV.valued);
+        } else if let Some(row) = STARTERS.iter().find(|it| it.program == name) {
+            starter = word;
+            at = behind_options(words, at + 1, row.valued) + row.words;
+        } else if SHELLS.contains(&name) || INTERPRETERS.contains(&name) || name == "java" {
+            let mut script = behind_options(words, at + 1, VALUED_BY_INTERPRETERS);
+            if words.get(script).is_some_and(|it| it == "run") {
+                script = behind_options(words, script + 1, VALUED_BY_INTERPRETERS);
+            }
+            let is_module = words[at..script.min(words.len())].iter().any(|it| it == "-m");
+            return Some(match words.get(script) {
+                Some(script) if is_module => StartedProgram { word: script, is_file: false },
+                Some(script) => {
+                    StartedProgram { word: script, is_file: is_path(script) || !script.contains(' ') }
+                }
+                None => StartedProgram { word, is_file: is_path(word) },
+            });
+        } else {
+            return Some(StartedProgram { word, is_file: is_path(word) || word.ends_with(".py") });
+        }
+    }
+    Some(StartedProgram { word: starter, is_file: false })
+}
+
+/// Returns the first place that is no option and no value of one.
+fn behind_options(words: &[String], mut at: usize, valued: &[&str]) -> usize {
+    while let Some(word) = words.get(at).filter(|it| it.starts_with('-')) {
+        at += if valued.contains(&word.as_str()) { 2 } else { 1 };
+    }
+    at
+}
+
+/// A variable that is set for the program behind it.
+fn is_assignment(word: &str) -> bool {
+    let is_name = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    word.split_once('=').is_some_and(|it| is_name(it.0))
+}
+
+/// A package of npm may have a slash too: `@scope/agent`.
+fn is_path(word: &str) -> bool {
+    word.contains('/') && !word.starts_with('@')
+}
+
+/// A program that starts another.
+struct Starter {
+    program: &'static str,
+    /// Options with a value in a word of its own.
+    valued: &'static [&'static str],
+    /// Words of its own before the other program.
+    words: usize,
+}
+
+const fn starter(program: &'static str, valued: &'static [&'static str], words: usize) -> Starter {
+    Starter { program, valued, words }
+}
+
+const STARTERS: [Starter; 17] = [
+    starter("env", &["-u", "--unset", "-C", "--chdir"], 0),
+    starter("nice", &["-n", "--adjustment"], 0),
+    starter("ionice", &["-c", "--class", "-n", "--classdata"], 0),
+    starter("nohup", &[], 0),
+    starter("setsid", &[], 0),
+    starter("exec", &["-a"], 0),
+    starter("time", &["-f", "--format", "-o", "--output"], 0),
+    starter("timeout", &["-k", "--kill-after", "-s", "--signal"], 1),
+    starter("stdbuf", &["-i", "--input", "-o", "--output", "-e", "--error"], 0),
+    starter("taskset", &[], 1),
+    starter("flock", &["-w", "--timeout", "-E", "--conflict-exit-code"], 1),
+    starter("sudo", &["-u", "--user", "-g", "--group"], 0),
+    starter("caffeinate", &["-t", "-w"], 0),
+    starter("npx", &["-p", "--package"], 0),
+    starter("bunx", &["-p", "--package"], 0),
+    starter("uvx", &["--from", "--with", "-p", "--python"], 0),
+    UV,
+];
+
+/// It starts a program by `uv run`.
+const UV: Starter =
+    starter("uv", &["--with", "-p", "--python", "--project", "--directory", "--extra", "--group"], 0);
+
+/// Options of shells and interpreters with a value in a word of its own that is not what they run.
+const VALUED_BY_INTERPRETERS: &[&str] = &[
+    "-W",
+    "-X",
+    "-O",
+    "-o",
+    "+O",
+    "+o",
+    "-r",
+    "-I",
+    "-cp",
+    "-classpath",
+    "--require",
+    "--import",
+    "--rcfile",
+    "--init-file",
+    "--config",
+    "--loader",
+];
 
 /// A name is for people, and has to fit on a line beside a time and a reason.
 const NAME_MOST: usize = 40;
@@ -113,17 +221,50 @@ mod tests {
         let of = |line: &str, project: &str| {
             account_of_program(&line.split(' ').map(str::to_owned).collect::<Vec<_>>(), project)
         };
-        assert_eq!(of("aider --yes --model x", "/a"), "command-aider");
-        let (here, there) = (of("./agent.sh", "/a"), of("./agent.sh", "/b"));
-        assert!(here.starts_with("command-agent.sh-") && here != there, "{here} {there}");
-        assert_eq!(
-            (here.as_str(), here.as_str()),
-            (&*of("/a/agent.sh -v", "/b"), &*of("././agent.sh", "/a"))
-        );
-        let script = of("python3 -u tools/agent.py", "/a");
-        assert!(script.starts_with("command-agent.py-"), "{script}");
-        assert_ne!(script, of("python3 -u tools/agent.py --fast", "/a"));
-        assert_ne!(of("python3 agent.py", "/a"), of("python3 other.py", "/a"));
+        let rows = [
+            ("aider --yes --model x", "command-aider"),
+            ("env API_KEY=sk-ant-api03-SECRETSECRETsecret123456 ./agent.sh", "command-agent.sh-"),
+            ("timeout 60 ./agent.sh", "command-agent.sh-"),
+            ("timeout -k 5 --foreground 60 ./agent.sh", "command-agent.sh-"),
+            ("nice -n 10 ./agent.sh", "command-agent.sh-"),
+            ("env -i PATH=/usr/bin:/bin nice ./agent.sh -v", "command-agent.sh-"),
+            ("python3 -W ignore agent.py", "command-agent.py-"),
+            ("uv run --with x agent.py", "command-agent.py-"),
+            ("uvx --from aider-chat aider", "command-aider"),
+            ("python3 -u -m aider --yes", "command-aider"),
+            ("npx -y @scope/agent@1.2", "command-agent1.2"),
+            ("java -cp lib agent.jar", "command-agent.jar-"),
+            ("python3", "command-python3"),
+            ("env", "command-env"),
+            ("nice -n", "command-nice"),
+        ];
+        for (line, expected) in rows {
+            let found = of(line, "/a");
+            let is_whole = !expected.ends_with('-');
+            assert!(found == expected || !is_whole && found.starts_with(expected), "{line}: {found}");
+            assert_eq!(found == of(line, "/b"), is_whole, "{line}: {found}");
+        }
+    }
+
+    #[test]
+    fn one_file_is_one_account_however_it_is_started() {
+        let of =
+            |line: &str| account_of_program(&line.split(' ').map(str::to_owned).collect::<Vec<_>>(), "/a");
+        for line in
+            ["./x.sh --fast", "sh x.sh", "sh x.sh --model x", "bash -e /a/x.sh", "env A=b timeout 5 ././x.sh"]
+        {
+            assert_eq!(of(line), of("./x.sh"), "{line}");
+        }
+        assert_ne!(of("python3 agent.py"), of("python3 other.py"));
+        assert_ne!(of("python3 a/agent.py"), of("python3 b/agent.py"));
+    }
+
+    #[test]
+    fn a_text_for_a_shell_is_never_shown() {
+        let of = |text: &str| account_of_program(&["sh", "-c", text].map(str::to_owned), "/a");
+        let key = of("API_KEY=sk-ant-api03-SECRETSECRETsecret123456 aider --yes");
+        assert!(key.starts_with("command-script-") && key.len() == "command-script-".len() + 6, "{key}");
+        assert_ne!(of("aider --yes"), of("other --yes"));
     }
 
     #[test]

@@ -225,33 +225,75 @@ fn by_status(status: u16, retry_after: Option<Millis>) -> Option<Limit> {
 /// Lines of standard error that may say why a program failed.
 const LINES_READ: usize = 6;
 
+/// What a program of the user said when it met a limit.
+pub(super) struct ProgramLimit {
+    pub limit: Limit,
+    /// The words that say so.
+    pub said: String,
+    /// It names a time, in words that cannot be read.
+    pub is_time_unread: bool,
+}
+
 /// Returns what kept a program of the user from being served, by what it wrote before it failed. The last
 /// line that says something counts.
-pub(super) fn of_program(message: &str, end: &CallExit<'_>) -> Option<Limit> {
+pub(super) fn of_program(message: &str, end: &CallExit<'_>) -> Option<ProgramLimit> {
     if end.exit == Some(0) {
         return None;
     }
-    if end.exit == Some(EXIT_LIMIT) {
-        let last =
-            |text: &str| text.lines().rev().map(str::trim).find(|it| !it.is_empty()).map(str::to_owned);
-        let told = [last(message), last(end.complaints)].into_iter().flatten();
-        if let Some(until) = told.filter_map(|it| it.strip_prefix("LOOP_LIMIT").map(str::to_owned)).next() {
-            let until = until.trim().strip_prefix("until=").and_then(|it| it.parse::<jiff::Timestamp>().ok());
-            return Some(Limit::Plan {
-                until: until.map(|it| when::settle(Timestamp(it.as_millisecond()), end.now)),
-            });
-        }
+    if let Some(reported) = reported(message, end) {
+        return Some(reported);
     }
     let lines: Vec<&str> = end.complaints.lines().filter(|it| !it.trim().is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(LINES_READ)..];
-    let by_line = || (0..last.len()).rev().find_map(|it| of_line(last[it], end));
+    let read = |at: usize| !talk::is_of_a_document(last, at);
+    let by_line = || {
+        (0..last.len())
+            .rev()
+            .filter(|it| read(*it))
+            .find_map(|it| Some((of_line(last[it], end)?, last[it].to_owned())))
+    };
     // An answer may have many lines, and a sentence two. Where the answer is the end of it, no line of it is
     // asked alone: its status may say less than its message.
     let tail = lines[lines.len().saturating_sub(ANSWER_LINES)..].join("\n");
-    let of_tail = || of_answer(Stream::Text, &answer::read(&tail)?, &tail, end);
+    let of_tail = || {
+        let answer = answer::read(&tail)?;
+        let limit = of_answer(Stream::Text, &answer, &tail, end)?;
+        Some((limit, answer.message.unwrap_or_else(|| last[last.len() - 1].to_owned())))
+    };
     let ends_with_answer = 1 < last.len() && tail.trim_end().ends_with(['}', ']']);
     let found = if ends_with_answer { of_tail().or_else(by_line) } else { by_line().or_else(of_tail) };
-    found.or_else(|| last.windows(2).rev().find_map(|it| phrase::read(Stream::Text, &it.join(" "), end)))
+    let of_two = || {
+        let pairs =
+            (1..last.len()).rev().filter(|it| read(it - 1) && read(*it)).map(|it| [last[it - 1], last[it]]);
+        let read = |it: [&str; 2]| {
+            Some((phrase::read(Stream::Text, &it.join(" "), end)?, it.map(str::trim).join(" / ")))
+        };
+        pairs.filter_map(read).next()
+    };
+    let (limit, said) = found.or_else(of_two)?;
+    Some(ProgramLimit { limit, is_time_unread: is_time_unread(limit, &said), said })
+}
+
+/// Whether these words name a time that the limit does not have.
+pub(super) fn is_time_unread(limit: Limit, said: &str) -> bool {
+    matches!(limit, Limit::Plan { until: None } | Limit::Throttle { after: None })
+        && when::is_named(&phrase::plain(said))
+}
+
+/// Returns the limit that a program reports itself, by its exit status and its last line.
+fn reported(message: &str, end: &CallExit<'_>) -> Option<ProgramLimit> {
+    let last = |text: &str| text.lines().rev().map(str::trim).find(|it| !it.is_empty()).map(str::to_owned);
+    let mut told =
+        [last(message), last(end.complaints)].into_iter().flatten().filter(|_| end.exit == Some(EXIT_LIMIT));
+    let told = told.find_map(|it| it.strip_prefix("LOOP_LIMIT").map(|it| it.trim().to_owned()))?;
+    let until = told.strip_prefix("until=").and_then(|it| it.parse::<jiff::Timestamp>().ok());
+    let until = until.map(|it| when::settle(Timestamp(it.as_millisecond()), end.now));
+    let is_time_unread = until.is_none() && !told.is_empty();
+    let said = match is_time_unread {
+        true => format!("\"{told}\" behind LOOP_LIMIT is not like until=2026-11-18T03:00:00Z"),
+        false => last(end.complaints).unwrap_or_default(),
+    };
+    Some(ProgramLimit { limit: Limit::Plan { until }, said, is_time_unread })
 }
 
 /// Lines of an answer that is written for people.

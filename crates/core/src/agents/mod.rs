@@ -91,6 +91,8 @@ pub struct AgentOutput {
     pub trouble: Option<String>,
     /// What kept the provider from serving the call, if that is why it failed.
     pub limit: Option<Limit>,
+    /// Whether the words about the limit name a time that could not be read.
+    pub is_time_unread: bool,
     pub session: Option<String>,
     /// The model that answered, as the agent names it.
     pub model: Option<String>,

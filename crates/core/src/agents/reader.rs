@@ -128,14 +128,15 @@ impl StreamReader {
         let end = &CallExit { complaints: beside_log.as_deref().unwrap_or(end.complaints), ..*end };
         if row.stream == Stream::Text {
             let message = heard.message.into_string();
-            let limit = limit::of_program(&message, end);
-            let trouble = trouble::of_program(row, limit.as_ref(), end);
+            let met = limit::of_program(&message, end);
+            let trouble = trouble::of_program(row, met.as_ref(), end);
             return AgentOutput {
                 message,
                 terminal: true,
                 error: end.exit != Some(0),
                 trouble,
-                limit,
+                limit: met.as_ref().map(|it| it.limit),
+                is_time_unread: met.is_some_and(|it| it.is_time_unread),
                 complaint: last_line(end),
                 ..AgentOutput::default()
             };
@@ -161,6 +162,8 @@ impl StreamReader {
             terminal: heard.terminal,
             error,
             trouble,
+            is_time_unread: limit
+                .is_some_and(|it| limit::is_time_unread(it, heard.complaint.as_deref().unwrap_or_default())),
             limit,
             warning: heard.plan.as_ref().and_then(|it| it.warning(end.now)),
             session: heard.session,

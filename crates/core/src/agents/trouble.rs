@@ -3,7 +3,7 @@
 
 use super::CallExit;
 use super::heard::Heard;
-use super::limit::{Limit, sentence};
+use super::limit::{Limit, ProgramLimit, sentence};
 use super::wire::excerpt;
 use crate::agent_table::AgentRow;
 
@@ -37,11 +37,12 @@ pub(super) fn words(row: &AgentRow, heard: &Heard, limit: Option<&Limit>, end: &
     }
 }
 
-/// Returns how a program failed that says so by its exit status, with the last line of its complaints.
-pub(super) fn of_program(row: &AgentRow, limit: Option<&Limit>, end: &CallExit<'_>) -> Option<String> {
-    if let Some(limit) = limit {
-        let last = end.complaints.lines().rev().map(excerpt).find(|it| !it.is_empty());
-        return Some(limited(row, *limit, &last.map(|it| format!(": {it}")).unwrap_or_default()));
+/// Returns how a program failed that says so by its exit status, with the words about the limit that it met, or
+/// else the last line of its complaints.
+pub(super) fn of_program(row: &AgentRow, met: Option<&ProgramLimit>, end: &CallExit<'_>) -> Option<String> {
+    if let Some(ProgramLimit { limit, said, .. }) = met {
+        let said = Some(excerpt(said)).filter(|it| !it.is_empty());
+        return Some(limited(row, *limit, &said.map(|it| format!(": {it}")).unwrap_or_default()));
     }
     let status = end.exit.filter(|it| *it != 0)?;
     let last = end.complaints.lines().rev().map(excerpt).find(|it| !it.is_empty())?;

@@ -18,6 +18,9 @@ const CAP_LEAST: f64 = 0.01;
 /// No call costs as much; an agent that says so has told nothing.
 const CALL_USD_MOST: f64 = 100_000.0;
 
+/// No call uses as many: the fastest models would write for years. An agent that says so has told nothing.
+const CALL_TOKENS_MOST: u64 = 1_000_000_000_000;
+
 /// Requests whose further pieces are awaited. Agents of an agent work side by side, hardly ever so many.
 const OPEN_MOST: usize = 32;
 
@@ -31,6 +34,8 @@ pub struct AgentUsage {
     pub usd: Option<f64>,
     /// Requests to the model.
     pub turns: u32,
+    /// Whether a count was left out because no call can use as much.
+    pub is_absurd: bool,
 }
 
 impl AgentUsage {
@@ -100,6 +105,7 @@ pub(super) struct UsageMeter {
     /// Those of them that are no longer awaited.
     closed: TokenClasses,
     turns: u32,
+    is_absurd: bool,
 }
 
 #[derive(Debug)]
@@ -127,7 +133,7 @@ impl UsageMeter {
             return;
         }
         self.last_id = id.map(str::to_owned);
-        let tokens = counts.classes(row.cached);
+        let tokens = self.believable(counts.classes(row.cached));
         let usd = usd.filter(|it| (0.0..=CALL_USD_MOST).contains(it));
         let is_counted = tokens.total() != 0;
         match row.scope {
@@ -163,8 +169,17 @@ impl UsageMeter {
         if self.requests.len() == OPEN_MOST {
             self.closed = self.closed.plus(self.requests.remove(0).tokens());
         }
-        let tokens = counts.classes(row.cached);
+        let tokens = self.believable(counts.classes(row.cached));
         self.requests.push(OpenRequest { id: id.to_owned(), tokens, bytes });
+    }
+
+    /// Returns the count, or none where no call can use as much.
+    fn believable(&mut self, tokens: TokenClasses) -> TokenClasses {
+        if tokens.total() <= CALL_TOKENS_MOST {
+            return tokens;
+        }
+        self.is_absurd = true;
+        TokenClasses::default()
     }
 
     /// Takes a further request to the model.
@@ -180,7 +195,13 @@ impl UsageMeter {
     pub(super) fn so_far(&self) -> AgentUsage {
         let open = self.open();
         let unpriced = if self.usd.is_some() { open } else { TokenClasses::default() };
-        AgentUsage { tokens: self.counted.plus(open), unpriced, usd: self.usd, turns: self.turns }
+        AgentUsage {
+            tokens: self.counted.plus(open),
+            unpriced,
+            usd: self.usd,
+            turns: self.turns,
+            is_absurd: self.is_absurd,
+        }
     }
 }
 
@@ -219,6 +240,15 @@ mod tests {
             meter.count(None, counts(input, 100, 56), None);
             assert_eq!(meter.so_far().tokens, tokens, "{agent}");
         }
+    }
+
+    #[test]
+    fn a_count_that_no_call_can_use_is_left_out() {
+        let mut meter = meter("claude");
+        meter.count(None, counts(u64::MAX, 0, 5), None);
+        assert_eq!((meter.so_far().tokens.total(), meter.so_far().is_absurd), (0, true));
+        meter.count(None, counts(10, 0, 5), None);
+        assert_eq!(meter.so_far().tokens.total(), 15);
     }
 
     #[test]

@@ -6,14 +6,17 @@ use crate::cli::Context;
 use crate::cli::context::show;
 use crate::cli::hint;
 use crate::cli::looking::views::cost::spend_words;
-use crate::desk::{GuardedCommand, is_unfinished, leave, load, refuse_agents, untaken};
+use crate::desk::{GuardedCommand, Refusal, is_unfinished, leave, load, refuse_agents, untaken};
 use crate::world::wait::now;
 use clap::Args;
 use loop_base::text::{counted, sanitise};
 use loop_base::time::{Timestamp, length};
+use loop_core::agent_table::{AgentRow, COMMAND};
 use loop_core::engine::{Command, Wait};
+use loop_store::run::account_of;
 use loop_store::{AccountHold, Filter, Home, PlanUse, SlotUse, local_day};
 use serde_json::json;
+use std::collections::BTreeSet;
 
 #[derive(Args)]
 pub(crate) struct LimitsFlags {
@@ -34,7 +37,7 @@ pub(crate) fn run(context: &Context, flags: &LimitsFlags) -> anyhow::Result<u8> 
         return Ok(0);
     };
     if let Some(account) = &flags.clear {
-        return clear(&home, account);
+        return clear(context, &home, account);
     }
     let holds: Vec<_> = home.holds()?.into_iter().filter(|it| now().0 < it.until).collect();
     // What was said about a window that is over, or a day ago, is no news.
@@ -160,10 +163,12 @@ fn waits(home: &Home) -> anyhow::Result<Vec<RunWait>> {
     Ok(waits)
 }
 
-fn clear(home: &Home, account: &str) -> anyhow::Result<u8> {
-    let is_meant = |it: &str| account == EVERY || it == account || agent_of(it) == account;
+fn clear(context: &Context, home: &Home, account: &str) -> anyhow::Result<u8> {
+    if account != EVERY {
+        refuse_unknown(context, home, account)?;
+    }
     let mut cleared = 0_usize;
-    for hold in home.holds()?.iter().filter(|it| is_meant(&it.account)) {
+    for hold in home.holds()?.iter().filter(|it| is_meant(account, &it.account)) {
         cleared += usize::from(home.clear_hold(&hold.account)?);
     }
     let told = tell_runs(home, account)?;
@@ -177,20 +182,57 @@ fn clear(home: &Home, account: &str) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The agent that an account belongs to.
-fn agent_of(account: &str) -> &str {
-    account.split('-').next().unwrap_or(account)
+/// Whether this account is the one that was named, or one of the agent that was named.
+fn is_meant(named: &str, account: &str) -> bool {
+    named == EVERY || account == named || agent_of(account) == named
 }
 
-/// Every unfinished run that calls this agent may be waiting; each is told. One whose own account is
+/// The agent that an account belongs to. What tells its accounts apart stands behind its name.
+fn agent_of(account: &str) -> &str {
+    let is_of_a_program = account.split_once('-').is_some_and(|it| it.0 == COMMAND.name);
+    match account.rsplit_once('-') {
+        _ if is_of_a_program => COMMAND.name,
+        Some((agent, digits)) if digits.len() == 6 && digits.bytes().all(|it| it.is_ascii_hexdigit()) => {
+            agent
+        }
+        Some(_) | None => account,
+    }
+}
+
+/// A name with a mistake in it must not look as if something had been cleared.
+fn refuse_unknown(context: &Context, home: &Home, account: &str) -> anyhow::Result<()> {
+    let mut known: BTreeSet<String> = home.holds()?.into_iter().map(|it| it.account).collect();
+    known.extend(home.plans()?.into_iter().map(|it| it.account));
+    known.extend(home.slots()?.into_iter().map(|it| it.account));
+    for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
+        known.insert(account_of(&load(home, row)?.0, &row.project));
+    }
+    if context.caller.environment.agents.names().any(|it| it == account)
+        || known.iter().any(|it| is_meant(account, it))
+    {
+        return Ok(());
+    }
+    let list = match known.is_empty() {
+        true => "no account is in use".to_owned(),
+        false => format!("in use: {}", known.iter().map(|it| sanitise(it)).collect::<Vec<_>>().join(", ")),
+    };
+    Err(Refusal::usage(format!("no account is called \"{}\"; {list}", sanitise(account)), "loop limits"))
+}
+
+/// Every unfinished run that calls this account may be waiting; each is told. One whose own account is
 /// still held continues waiting.
 fn tell_runs(home: &Home, account: &str) -> anyhow::Result<usize> {
     let mut told = 0;
     for row in home.runs(&Filter::default())?.iter().filter(|it| is_unfinished(it)) {
         let (workflow, state) = load(home, row)?;
-        let is_meant = account == EVERY || workflow.agent.cli.name() == agent_of(account);
+        let is_program = workflow.agent.cli.row().is_some_and(AgentRow::is_any_program);
+        // The key that a run was given may be set elsewhere only; a program's account depends on none.
+        let is_asked = match is_program {
+            true => is_meant(account, &account_of(&workflow, &row.project)),
+            false => account == EVERY || workflow.agent.cli.name() == agent_of(account),
+        };
         // One that waits for calls of its own window is not waiting for a provider.
-        if is_meant && state.wait.is_some_and(|it| !matches!(it.wait, Wait::Window | Wait::Slot)) {
+        if is_asked && state.wait.is_some_and(|it| !matches!(it.wait, Wait::Window | Wait::Slot)) {
             leave(home, row, &Command::Unhold)?;
             told += 1;
         }

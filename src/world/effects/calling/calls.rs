@@ -153,6 +153,10 @@ impl Host<'_> {
         ];
         set.extend(invocation.env.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let limits = &workflow.agent;
+        let identity = if row.hides_git_config { self.tree.pinned.identity() } else { Vec::new() };
+        let is_set = |name: &str| std::env::var_os(name).is_some() || limits.env.contains_key(name);
+        let committer = identity.iter().filter(|it| !is_set(it.0));
+        set.extend(committer.map(|(name, value)| (*name, value.as_str())));
         let before = self.namespace(run).unwrap_or_default();
         Ok(Order {
             stem: call.stem(),
@@ -373,7 +377,7 @@ impl Host<'_> {
                 (&ending, waited, said.trouble.clone())
             {
                 let why = not_handed_on(&workflow.agent, why, &said);
-                ending = call_cause::ending(&said, why, workflow.limits.provider_wait);
+                ending = call_cause::ending(workflow, &said, why);
                 if let (Ending::Limited { why, until: Some(until) }, Some(Limit::Plan { .. })) =
                     (&ending, said.limit)
                 {
@@ -387,6 +391,7 @@ impl Host<'_> {
             report = final_message::report(&self.folder, &self.place, run, call, &said.message, changes);
             final_message::redact_result_file(&self.folder, call);
             report.notes.extend(denied.clone());
+            report.notes.extend(said.usage.is_absurd.then(|| ABSURD_USAGE.to_owned()));
             report.notes.extend(exit.trouble);
             if let Some(warned) = said.warning {
                 self.shim.listener.warn(&run.account, &warned);
@@ -416,6 +421,8 @@ impl Host<'_> {
         }
     }
 }
+
+const ABSURD_USAGE: &str = "the agent reports more tokens than any call can use; they are not counted";
 
 /// The files that a call changed, where its report is one of them.
 pub(crate) type Changed = Option<Result<Vec<Change>, GitError>>;

@@ -58,6 +58,7 @@ static USED_UP: LazyLock<[(Regex, PhraseClass); 3]> = LazyLock::new(|| {
         &format!(r"\b(?:{over}|out of|no more|too many|maximum (?:number )?of)\b[^.;!]{{0,60}}\b{rate}\b"),
         r"\btoo (?:fast|quickly|frequently|often)\b|\brate[- ]limit(?:ed|s|ing|)\b|\bthrottl(?:ed|ing)\b|\bexhausted\b|\bslow down\b",
         r"\bno (?:\w+ )?(?:requests|messages|tokens|quota|usage) (?:left|remaining|available)\b|\b(?:usage|message|request|token) (?:limit|cap|quota)\b",
+        r"\bused (?:up )?(?:all )?(?:of )?(?:today's|this (?:hour|week|month)'s)\b|\bused (?:up )?100 ?%",
         r"\bhigh concurrency\b|速率限制|限流|过于频繁|额度",
     ];
     let any = |rows: &[&str]| pattern(&rows.join("|"));
@@ -77,14 +78,14 @@ static ASKED: LazyLock<Regex> = LazyLock::new(|| {
 static HINTS: LazyLock<[Regex; 4]> = LazyLock::new(|| {
     [
         pattern(
-            r"\b(?:openai|anthropic|claude|gpt|chatgpt|codex|gemini|google ai|vertex|bedrock|amazonq|azure|copilot|cursor|windsurf|openrouter|groq|mistral|codestral|deepseek|kimi|moonshot|qwen|dashscope|zhipu|glm|minimax|grok|xai|perplexity|cohere|together|fireworks|cerebras|hugging ?face|replicate|ollama|llm|litellm|providers?|api key|subscription|billing|premium requests?|(?:free|pro|paid) (?:tier|plan)|(?:ai|the|this) model)\b",
+            r"\b(?:openai|anthropic|claude|gpt|chatgpt|codex|gemini|google ai|vertex|bedrock|amazonq|azure|copilot|cursor|windsurf|openrouter|groq|mistral|codestral|deepseek|kimi|moonshot|qwen|dashscope|zhipu|glm|minimax|grok|xai|z\.ai|perplexity|cohere|together|fireworks|cerebras|hugging ?face|replicate|ollama|llm|litellm|providers?|api key|subscription|billing|premium requests?|(?:free|pro|paid) (?:tier|plan)|(?:ai|the|this) model)\b",
         ),
         pattern(r"\b(?:you've|you have|you are|you're|you will|your|we've|we're|our)\b"),
         pattern(
             r"^[^\w]{0,6}(?:[\w']+[ _-]){0,3}?(?:error|fatal|exception|failed|failure|sorry|oops|warning|aborted|request)\b|^[a-z_.]+(?:error|exception)\b|^[✕✖✗×⚠❌🚫🛑⛔■⎿◇]",
         ),
         pattern(
-            r"\b(?:tomorrow|midnight|next (?:hour|day|week|month|billing)|(?:a few|a couple of|few) (?:seconds|minutes|hours)|a (?:moment|minute|while)|later|until|resets?|renews?|refresh(?:es)?|per (?:minute|hour|day|week|month)|(?:hourly|daily|weekly|monthly))\b",
+            r"\b(?:tomorrow|midnight|next (?:hour|day|week|month|billing)|(?:a few|a couple of|few) (?:seconds|minutes|hours)|a (?:moment|minute|while)|later|until|resets?|restored|replenish(?:es)?|renews?|refresh(?:es)?|per (?:minute|hour|day|week|month)|(?:hourly|daily|weekly|monthly))\b",
         ),
     ]
 });
@@ -117,7 +118,7 @@ static OF_A_PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
 /// A window that is longer than a minute.
 static WINDOW: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(?:hourly|daily|weekly|monthly|session|per[- ](?:hour|day|week|month)|tpd|rpd|free usage|free (?:tier|trial|requests|allocated)|usage limits?|individual|fair usage|quota (?:has been )?(?:reached|exceeded|exhausted)|reached the limit|free-models-per-day)\b",
+        r"\b(?:hourly|daily|today's|weekly|monthly|session|\d hour window|per[- ](?:hour|day|week|month)|tpd|rpd|free usage|free (?:tier|trial|requests|allocated)|usage limits?|individual|fair usage|quota (?:has been )?(?:reached|exceeded|exhausted)|reached the limit|free-models-per-day)\b",
     )
 });
 

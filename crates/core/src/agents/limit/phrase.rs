@@ -96,7 +96,7 @@ const PHRASES: &[(&str, PhraseClass)] = &[
 
 /// Returns what the text says about a limit, if that is what it is about.
 pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Limit> {
-    let text = plain(text);
+    let text = untagged(plain(text));
     let (said, is_reported) = without_reporters(unwrapped(&text));
     // A stream may break because of what is said behind it.
     if let Some(reason) = said.strip_prefix(BROKEN_STREAM).and_then(|it| read(stream, it, end)) {
@@ -120,6 +120,17 @@ pub(super) fn read(stream: Stream, text: &str, end: &CallExit<'_>) -> Option<Lim
     let class = class.or_else(refused).or_else(broken_off)?;
     Some(limit(class, stream, &text, end))
 }
+
+/// Takes off the word in brackets with which a program says what its line is about.
+fn untagged(text: String) -> String {
+    let rest = TAG.find(&text).map(|it| text[it.end()..].to_owned());
+    rest.unwrap_or(text)
+}
+
+static TAG: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\[(?:quota|usage|limits?|rate[- ]?limits?|agent|provider|error)\] ")
+        .expect("a pattern of ours")
+});
 
 /// Words in quotes that the sentence goes on behind: it is about those words. What a provider said stands at the
 /// end, or in an answer of its own.

@@ -18,8 +18,29 @@ static TOLD: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Whether somebody tells of work that was done, or a compiler or a test of what is wrong with it.
 pub(super) fn is_told(text: &str) -> bool {
-    TOLD.is_match(text)
+    TOLD.is_match(text) && !TELLS_THE_END.is_match(text)
 }
+
+/// "Quota resets at 8:00: you have used all of it": who is told when it ends, met it.
+static TELLS_THE_END: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^[^\w]{0,4}(?:rate limits?|quotas?) (?:will )?resets? (?:at|on|in) .*\byou"));
+
+/// Whether a line among others is one of a document or of a test's report: a heading, an entry of a list, and what
+/// stands above the values that a test compares.
+pub(super) fn is_of_a_document(lines: &[&str], at: usize) -> bool {
+    let is_heading = |it: &str| {
+        it.trim_start().trim_start_matches('#').starts_with(' ') && it.trim_start().starts_with('#')
+    };
+    let is_entry = |it: &str| ["- ", "* "].iter().any(|mark| it.trim_start().starts_with(mark));
+    let is_listed = |it: usize| lines.get(it).is_some_and(|it| is_heading(it) || is_entry(it));
+    let is_list = is_entry(lines[at]) && (is_listed(at + 1) || 0 < at && is_listed(at - 1));
+    let compared = lines[at..].iter().take(3).any(|it| COMPARED.is_match(it));
+    is_heading(lines[at]) || is_list || compared
+}
+
+/// A value that a test compares, in a line of its own.
+static COMPARED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\s*[-+]?\s*(?:[Ee]xpected|[Rr]eceived|[Aa]ctual|left|right)(?: value)?:\s"));
 
 /// Whether a sentence speaks of refused calls in general, as documents and descriptions of changes do: of what is
 /// done about them, how often they come, or what would bring one about. A refusal speaks of this one call.
@@ -52,9 +73,9 @@ static GENERAL: LazyLock<[Regex; 9]> = LazyLock::new(|| {
         // "a 429", "with `429`", "429 responses": a status as a thing.
         r"\b(?:an?|any|the|these|occasional|some|every|as|expect(?:ed)?) (?:(?:\w+ )?http )?(?:status )?(?:code )?[`'\x22]?(?:429|503|529)s?\b|`(?:http )?(?:429|50[0234]|529)(?: [a-z ]{3,30})?`|\b(?:429|503|529)s\b|\b(?:429|503|529)(?: \([a-z ]{3,30}\)| too many requests)? (?:responses|errors|retries|handling|pages?|means)\b",
         // The present tense of a program, in which code and documents are described.
-        r"\b(?:returns|responds|throws|rejects|raises|enforces|handles|triggers|verifies|ensures|implements|prevents|introduces|supports|respects|honou?rs|causes) \S",
+        r"\b(?:returns|responds|now answers|throws|rejects|raises|enforces|handles|triggers|verifies|ensures|implements|prevents|introduces|supports|respects|honou?rs|causes) \S",
         // What may, should or will happen, and when.
-        r"\b(?:may|might|should|could|will) (?:(?:not|now|also|then|still|only|eventually|never) )?(?:return|respond|reject|throw|allow|block|handle|get|hit|exceed|see|receive|result|cause|show|include|trigger|lead|begin|succeed)\b|\bshould (?:not )?be\b|\bwill be (?:rejected|blocked|throttled|queued|dropped|denied|limited)\b|\bwhen(?:ever)? (?:hitting|exceeding|reaching|going over|rate[- ]limited|throttled)\b",
+        r"\b(?:may|might|should|could|will) (?:(?:not|now|also|then|still|only|eventually|never) )?(?:return|respond|reject|throw|allow|block|handle|get|hit|exceed|see|receive|result|cause|show|include|trigger|lead|begin|succeed)\b|\bonce (?:the|a|an) (?:client|user|caller)\b|\bshould (?:not )?be\b|\bwill be (?:rejected|blocked|throttled|queued|dropped|denied|limited)\b|\bwhen(?:ever)? (?:hitting|exceeding|reaching|going over|rate[- ]limited|throttled)\b",
         // The first person, and questions.
         r"\b(?:my|i've|i have)\b|^(?:how|why|is|are|can|what|should|do|does|could|has|have|did|any)\b.*\?$",
         // Marks of change logs, issues, pull requests and documents.
@@ -86,7 +107,7 @@ pub(super) fn is_of_another_service(text: &str) -> bool {
 /// How test runners and compilers write.
 static OF_TOOLS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\btest result: |\btest failed, to rerun\b|::tests?::|\b\d+ passed\b|; \d+ failed\b|\bassertion ?(?:error|failed)\b|\bexpected\b.{0,60}(?:, got\b| to (?:equal|be)\b)|^e (?:[a-z_]+\.)*\w*(?:error|exception)\b|\bpanicked at\b|\berror ts\d{4}\b|\berror\[e\d{4}\]|\bis not assignable to\b",
+        r"\btest result: |\btest failed, to rerun\b|::tests?::|\b\d+ passed\b|; \d+ failed\b|\bassertion ?(?:error|failed)\b|\bexpected\b.{0,60}(?:, got\b| but (?:got|was|received|found)\b| to (?:equal|be)\b)|\b(?:expected|received|actual): \S|\btest_\w{3}|\b[\w-]+\.(?:test|spec)\.[cm]?[jt]sx?\b|_test\.(?:go|py|rb|exs?)\b|^e (?:[a-z_]+\.)*\w*(?:error|exception)\b|\bpanicked at\b|\berror ts\d{4}\b|\berror\[e\d{4}\]|\bis not assignable to\b",
     )
 });
 
@@ -103,7 +124,7 @@ static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
 /// Registries, mail, databases and the like refuse calls too; what fails then is the project's own command.
 static OTHER_SERVICE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(?:docker(?:hub)?|npm|pypi|pip|pull rate limit|twilio|ec2|dynamodb|cloudformation|crates\.io|rubygems|maven|smtp|webhooks?|crawler|robots\.txt|psql|sqlstate|redis|postgres\w*|mysql|mongo\w*|elasticsearch|kubernetes|terraform|stripe|slack|discord|telegram|git lfs|secondary rate limit|fork: retry)(?:\b|$)|^remote: |\btoomanyrequests: |\bunable to access '|\bthe requested url returned error\b|\bapi rate limit exceeded for (?:installation|\d)",
+        r"\b(?:docker(?:hub)?|npm|pypi|pip|pull rate limit|twilio|ec2|dynamodb|cloudformation|crates\.io|rubygems|maven|smtp|webhooks?|crawler|robots\.txt|psql|sqlstate|redis|postgres\w*|mysql|mongo\w*|elasticsearch|kubernetes|terraform|stripe|slack|discord|telegram|git lfs|secondary rate limit|fork: retry)(?:\b|$)|\binsufficient (?:funds|balance)\b[^.;!]{0,20}\b(?:for (?:the |this |a )?(?:transfer|withdrawal|purchase|order|trade|bet)|in (?:account|wallet) \S*\d)|^remote: |\btoomanyrequests: |\bunable to access '|\bthe requested url returned error\b|\bapi rate limit exceeded for (?:installation|\d)",
     )
 });
 

@@ -29,7 +29,11 @@ const ZONE: &str =
     r"(?: \(([^)]{1,40})\)| (?:gmt|utc)([+-]\d{1,2})?(?::?(\d{2}))?| ([a-z]{2,8})\b(?: time\b)?)?";
 
 /// What stands before a time.
-const SAID: &str = r"(?:resets?|again|until|available|renews?|refresh(?:es)?)(?: daily| weekly| monthly| automatically| again)?";
+const SAID: &str = r"(?:resets?|again|until|available|renews?|refresh(?:es)?|replenish(?:es|ed)?|restored)(?: daily| weekly| monthly| automatically| again)?";
+
+/// A day by its name.
+const NAMED_DAY: &str =
+    r"(today|tomorrow|(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b)\.?";
 
 /// Zones as people call them; those that name several zones are none.
 const CALLED: [(&str, &str); 21] = [
@@ -57,16 +61,24 @@ const CALLED: [(&str, &str); 21] = [
 ];
 
 static CLOCK: LazyLock<Regex> = LazyLock::new(|| {
-    let date = r"(?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?";
     let time = r"(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\b\.?";
-    Regex::new(&format!(r"\b{SAID}(?: on| at)?:? {date}{time}{ZONE}")).expect("a pattern of ours")
+    Regex::new(&format!(r"\b{SAID}(?: on| at)?:? {}{time}{ZONE}", *NAMED_OR_DATED))
+        .expect("a pattern of ours")
+});
+
+/// What may stand before the time: the day by its name, and its date.
+static NAMED_OR_DATED: LazyLock<String> = LazyLock::new(|| {
+    let date = r"(?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?";
+    format!("(?:{NAMED_DAY},?(?: at)? )?{date}")
 });
 
 /// The same with 24 hours.
 static CLOCK_24: LazyLock<Regex> = LazyLock::new(|| {
-    let date = r"(?:([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?(?:,| at)? )?";
-    Regex::new(&format!(r"\b{SAID}(?: on| at)?:? {date}(\d{{1,2}}):(\d{{2}})()(?::\d{{2}})?{ZONE}"))
-        .expect("a pattern of ours")
+    Regex::new(&format!(
+        r"\b{SAID}(?: on| at)?:? {}(\d{{1,2}}):(\d{{2}})()(?::\d{{2}})?{ZONE}",
+        *NAMED_OR_DATED
+    ))
+    .expect("a pattern of ours")
 });
 
 /// A day without a time: `resets on November 23`, `until 2026-11-23`, `reset on 11/23`.
@@ -77,8 +89,31 @@ static DATE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A moment as programs write it: `2026-11-18T03:00:00Z`, `2026-11-18 03:00:00 +00:00`.
 static MOMENT: LazyLock<Regex> = LazyLock::new(|| {
-    let row = r"\b(?:resets?|reset|again|until|available|after|renews?|access)\b[\w ]{0,12}[:=]?\W{0,3}(\d{4}-\d{2}-\d{2})(?:t| at | )(\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)? ?(z\b|utc|gmt|[+-]\d{2}:?\d{2})?";
+    let row = r"\b(?:resets?|reset|again|until|available|after|renews?|replenish(?:es|ed)?|restored|access)\b[\w ]{0,12}[:=]?\W{0,3}(\d{4}-\d{2}-\d{2})(?:t| at | )(\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)? ?(z\b|utc|gmt|[+-]\d{2}:?\d{2}|[a-z]{2,8}\b|\([a-z_/]{2,40}\))?";
     Regex::new(row).expect("a pattern of ours")
+});
+
+/// A day by its name alone: `resets on Monday`.
+static NAMED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!(r"\b{SAID}(?: on| at)?:? (?:the )?{NAMED_DAY}(?:\W|$)")).expect("a pattern of ours")
+});
+
+/// A day by its name behind the time: `resets at 9am on Friday`.
+static NAMED_BEHIND: LazyLock<Regex> = LazyLock::new(|| {
+    let zone = r"(?:\.?m\b\.?)?(?::\d{2})?(?: \([^)]{1,40}\)| [a-z]{2,4}\b)?";
+    Regex::new(&format!(r"^{zone},?(?: on)? {NAMED_DAY}")).expect("a pattern of ours")
+});
+
+/// A moment as HTTP writes it: `Sat, 21 Nov 2026 00:00:00 GMT`.
+static HTTP_DATE: LazyLock<Regex> = LazyLock::new(|| {
+    let row = r"\b(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?(\d{1,2})[ -](jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ -](\d{4}),?(?: at)? (\d{2}:\d{2})";
+    Regex::new(row).expect("a pattern of ours")
+});
+
+/// Words for a time, in whatever form.
+static ANY_TIME: LazyLock<Regex> = LazyLock::new(|| {
+    let time = r"\d{1,2}:\d{2}|\d{4}-\d{2}|\d ?[ap]\.?m\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\btomorrow\b|\bnoon\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d";
+    Regex::new(&format!(r"\b(?:{SAID}|after)\b[^.;!?]{{0,24}}?(?:{time})")).expect("a pattern of ours")
 });
 
 /// What a header says, in seconds.
@@ -102,28 +137,41 @@ pub(crate) fn zone_named(name: &str) -> Option<TimeZone> {
     ZONES.get(name.trim_start_matches(':')).ok()
 }
 
+/// Whether a text says when to try again, in words that may be readable or not. The text is in lower case with
+/// single spaces.
+pub(super) fn is_named(text: &str) -> bool {
+    ANY_TIME.is_match(text)
+}
+
 /// Returns until when the limit of this text lasts. The text is in lower case with single spaces.
 pub(super) fn until(text: &str, now: Timestamp, local: &TimeZone) -> Option<Timestamp> {
     // Midnight is the beginning of the day that the zone beside it has.
     let text = &text.replace("midnight", "12am");
+    let text = &HTTP_DATE.replace_all(text, |found: &Captures<'_>| {
+        let month = month_of(&found[2]).unwrap_or(1);
+        format!("{}-{month:02}-{:0>2} {}", &found[3], &found[1], &found[4])
+    });
     if let Some(found) = EPOCH.captures(text) {
         return Some(settle(epoch(found[1].parse().ok()?)?, now));
     }
     if let Some(found) = CLOCK.captures(text) {
-        return by_clock(&found, stated(text), now, local);
+        return by_clock(&found, text, now, local);
     }
     if let Some(found) = MOMENT.captures(text) {
         return by_moment(&found, now, local);
     }
     if let Some(found) = CLOCK_24.captures(text) {
-        return by_clock(&found, stated(text), now, local);
+        return by_clock(&found, text, now, local);
     }
     let Some(found) = LENGTH.captures(text) else {
         if let Some(found) = HEADER.captures(text) {
             let seconds: Millis = found[1].parse().ok()?;
             return Some(now.plus(seconds.saturating_mul(1000)));
         }
-        return by_date(&DATE.captures(text)?, now, local);
+        return match DATE.captures(text) {
+            Some(found) => by_date(&found, now, local),
+            None => by_named_day(&NAMED.captures(text)?[1], now, local),
+        };
     };
     let told = &found[1].replace("an ", "1 ").replace("a ", "1 ");
     let (length, finest) = length(told);
@@ -161,39 +209,38 @@ fn stated(text: &str) -> Option<Millis> {
     windows.iter().find(|(word, _)| text.contains(word)).map(|(_, window)| *window)
 }
 
-fn by_clock(
-    found: &Captures<'_>,
-    stated: Option<Millis>,
-    now: Timestamp,
-    local: &TimeZone,
-) -> Option<Timestamp> {
+fn by_clock(found: &Captures<'_>, text: &str, now: Timestamp, local: &TimeZone) -> Option<Timestamp> {
     let part = |index: usize| found.get(index).map(|it| it.as_str());
     let number = |index: usize| part(index).and_then(|it| it.parse::<i16>().ok());
-    let hour = match part(6)? {
-        "" => number(4)?,
-        half => number(4).filter(|it| (1..=12).contains(it))? % 12 + if half == "p" { 12 } else { 0 },
+    let hour = match part(7)? {
+        "" => number(5)?,
+        half => number(5).filter(|it| (1..=12).contains(it))? % 12 + if half == "p" { 12 } else { 0 },
     };
-    let minute = number(5).unwrap_or(0);
+    let minute = number(6).unwrap_or(0);
     let time = Time::new(i8::try_from(hour).ok()?, i8::try_from(minute).ok()?, 0, 0).ok()?;
-    let called = part(10).and_then(|it| CALLED.iter().find(|called| called.0 == it));
-    let zone = match (part(7).or(called.map(|it| it.1)), part(8)) {
+    let called = part(11).and_then(|it| CALLED.iter().find(|called| called.0 == it));
+    let zone = match (part(8).or(called.map(|it| it.1)), part(9)) {
         (Some(name), _) => zone_named(name).unwrap_or_else(|| local.clone()),
         (None, Some(hours)) => {
             let hours: i32 = hours.parse().ok()?;
-            let minutes: i32 = part(9).and_then(|it| it.parse().ok()).unwrap_or(0);
+            let minutes: i32 = part(10).and_then(|it| it.parse().ok()).unwrap_or(0);
             Offset::from_seconds(hours * 3600 + hours.signum() * minutes * 60).ok()?.to_time_zone()
         }
         (None, None) if found[0].ends_with("utc") || found[0].ends_with("gmt") => TimeZone::UTC,
         (None, None) => local.clone(),
     };
     let today = jiff::Timestamp::from_millisecond(now.0).ok()?.to_zoned(zone.clone()).date();
-    let is_dated = part(1).is_some();
-    let days = match part(1) {
-        None => (-1..=2).filter_map(|it| shifted(today, it.days())).collect(),
-        Some(month) => dates(month, number(2)?, number(3), today)?,
+    let behind = found.get(7).map_or("", |it| &text[it.end()..]);
+    let named = part(1).map(str::to_owned).or_else(|| Some(NAMED_BEHIND.captures(behind)?[1].to_owned()));
+    let is_dated = part(2).is_some() || named.as_deref().is_some_and(|it| it != "today");
+    let days = match (part(2), named.as_deref()) {
+        (Some(month), _) => dates(month, number(3)?, number(4), today)?,
+        (None, Some("tomorrow")) => shifted(today, 1.days()).into_iter().collect(),
+        (None, Some(day)) if is_dated => days_named(day, today).collect(),
+        (None, _) => (-1..=2).filter_map(|it| shifted(today, it.days())).collect(),
     };
     // A day on which a clock is set back has 25 hours.
-    let window = stated.unwrap_or(if is_dated { LONGEST } else { DAY + HOUR });
+    let window = stated(text).unwrap_or(if is_dated { LONGEST } else { DAY + HOUR });
     let mut moments = days.into_iter().flat_map(|day| moments(&zone, day.to_datetime(time)));
     let earliest = Timestamp(now.0 - LATE as i64);
     let next = moments.find(|it| earliest < *it);
@@ -204,6 +251,26 @@ fn by_clock(
     });
     // A clock without seconds shows the minute that has begun, so the moment may be its end.
     Some(settle(next.filter(|_| !is_over).map_or(now, |it| it.plus(MINUTE - 1000)), now))
+}
+
+/// The days of this name, from yesterday on: one may be today, and over.
+fn days_named(name: &str, today: Date) -> impl Iterator<Item = Date> + use<> {
+    let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    let offset = days.iter().position(|it| name.starts_with(it)).and_then(|it| i8::try_from(it).ok());
+    (-1..=7)
+        .filter_map(move |it| shifted(today, it.days()))
+        .filter(move |it| offset.is_some_and(|offset| it.weekday().to_monday_zero_offset() == offset))
+}
+
+/// Returns the beginning of a day that is told by its name.
+fn by_named_day(name: &str, now: Timestamp, local: &TimeZone) -> Option<Timestamp> {
+    let today = jiff::Timestamp::from_millisecond(now.0).ok()?.to_zoned(local.clone()).date();
+    let days: Vec<Date> = match name {
+        "tomorrow" => shifted(today, 1.days()).into_iter().collect(),
+        name => days_named(name, today).collect(),
+    };
+    let mut begins = days.into_iter().flat_map(|it| moments(local, it.to_datetime(Time::midnight())));
+    begins.find(|it| now < *it)
 }
 
 /// Returns the beginning of a day that is still ahead; nobody knows a better moment of it.
@@ -226,6 +293,11 @@ fn by_moment(found: &Captures<'_>, now: Timestamp, local: &TimeZone) -> Option<T
     let zone = match found.get(3).map(|it| it.as_str()) {
         None => local.clone(),
         Some("z" | "utc" | "gmt") => TimeZone::UTC,
+        Some(zone) if !zone.starts_with(['+', '-']) => {
+            let zone = zone.trim_matches(['(', ')']);
+            let called = CALLED.iter().find(|called| called.0 == zone).map_or(zone, |it| it.1);
+            zone_named(called).unwrap_or_else(|| local.clone())
+        }
         Some(offset) => {
             let (hours, minutes) =
                 offset.replace(':', "").split_at_checked(3).map(|it| (it.0.to_owned(), it.1.to_owned()))?;
@@ -247,9 +319,12 @@ fn shifted(day: Date, by: Span) -> Option<Date> {
 
 /// The days that a month and a day may mean.
 fn dates(month: &str, day: i16, year: Option<i16>, today: Date) -> Option<Vec<Date>> {
+    Some(of_years(month_of(month)?, i8::try_from(day).ok()?, year, today))
+}
+
+fn month_of(name: &str) -> Option<i8> {
     let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    let month = i8::try_from(months.iter().position(|it| *it == month)? + 1).ok()?;
-    Some(of_years(month, i8::try_from(day).ok()?, year, today))
+    i8::try_from(months.iter().position(|it| *it == name)? + 1).ok()
 }
 
 /// The days that `08/01` may mean: the services that write so write the month first.

@@ -457,3 +457,115 @@ fn an_answer_inside_a_text_is_read() {
     );
     assert_eq!(of(r#"the test printed {"error": {"message": "it is red"}}"#), None);
 }
+
+/// What a test, a service of the project and a document say about limits stops nobody.
+#[test]
+fn reports_of_tests_and_documents_are_no_limits() {
+    let zone = TimeZone::UTC;
+    let of = |complaints: &str| {
+        let now = at("2026-05-10T12:00:00Z");
+        let end = CallExit { exit: Some(1), complaints, rollout: "", now, zone: &zone };
+        StreamReader::new(row("command")).finish(&end)
+    };
+    for text in [
+        "  x rate limit > blocks the 11th request\n    Expected: 429\n    Received: 200\n",
+        "  x rate limit exceeded\n    Expected: 429\n    Received: 200\n",
+        "## 2.4.0\n- You've hit your limit banner is shown when the plan is used up\n- Retry after 429\n",
+        "Error: insufficient funds for transfer: account 7 has balance 10, needs 500",
+        "ERROR  payments.test.js  insufficient_balance: expected code 402 but got 200",
+        "Invalid API key: test_invalid_api_key_is_rejected failed",
+        "ERROR: test_quota: You have exceeded your quota",
+        "The endpoint now answers 429 Too Many Requests once the client exceeded 100 requests per minute; please try again after the window.",
+    ] {
+        assert_eq!(of(text).limit, None, "{text}");
+    }
+    let words =
+        of("starting\nYou've reached your weekly\nlimit; it comes back.\n").trouble.unwrap_or_default();
+    assert!(words.contains("You've reached your weekly / limit; it comes back"), "both lines: {words}");
+    let words = of("Error: 429 Too Many Requests\n  at main (x.js:1)\n").trouble.unwrap_or_default();
+    assert!(words.contains("429 Too Many Requests"), "the line that says so: {words}");
+}
+
+/// The day of a time may be told by its name, before or behind it, or as HTTP does.
+#[test]
+fn days_are_read_by_their_names() {
+    // A Thursday.
+    let now = at("2026-11-19T22:00:00Z");
+    for (said, expected) in [
+        ("resets Friday at 9:00 AM", "2026-11-20T09:00:59Z"),
+        ("resets on Monday at 9am", "2026-11-23T09:00:59Z"),
+        ("resets at 9am on Monday", "2026-11-23T09:00:59Z"),
+        ("Try again on Sunday 8:00 AM UTC", "2026-11-22T08:00:59Z"),
+        ("resets Thursday at 11:30 PM", "2026-11-19T23:30:59Z"),
+        ("resets Thursday at 9 PM", "2026-11-26T21:00:59Z"),
+        ("Try again tuesday 18:30", "2026-11-24T18:30:59Z"),
+        ("resets Fri, Nov 27, 9am", "2026-11-27T09:00:59Z"),
+        ("wait until Sat, 21 Nov 2026 00:00:00 GMT", "2026-11-21T00:00:00Z"),
+        ("Retry-After: Fri, 20 Nov 2026 06:00:00 GMT", "2026-11-20T06:00:00Z"),
+        ("will reset tomorrow at 6 AM", "2026-11-20T06:00:59Z"),
+        ("resets at 6:00 AM tomorrow", "2026-11-20T06:00:59Z"),
+        ("resets Friday at 9:00 AM (Asia/Tokyo)", "2026-11-20T00:00:59Z"),
+        ("resets on Saturday", "2026-11-21T00:00:00Z"),
+        ("will be restored at 23:40 (Asia/Shanghai)", "2026-11-20T15:40:59Z"),
+        ("They replenish at 07:15 PM PST", "2026-11-20T03:15:59Z"),
+        ("resets at 2026-11-20 08:00 PST", "2026-11-20T16:00:59Z"),
+    ] {
+        let text = format!("You've hit your usage limit. {said}.");
+        let found = failed(row("codex"), &text, now, &TimeZone::UTC);
+        let until = found.limit.and_then(|it| it.until(now)).map(|it| it.to_string());
+        assert_eq!(until.as_deref(), Some(expected), "{said}");
+    }
+    for (said, named) in [("It resets on 2026-11-45", true), ("Please try again later", false)] {
+        let found =
+            failed(row("codex"), &format!("You've hit your usage limit. {said}"), now, &TimeZone::UTC);
+        assert_eq!((found.limit, found.is_time_unread), (Some(Limit::Plan { until: None }), named), "{said}");
+    }
+}
+
+#[test]
+fn limits_in_the_words_of_more_providers_are_found_with_their_time() {
+    let now = at("2026-11-19T12:00:00Z");
+    let zone = TimeZone::UTC;
+    for (text, expected) in [
+        (
+            "[quota] Daily limit hit (1500/1500 requests). Next reset: 2026-11-20T08:00:00Z",
+            "2026-11-20T08:00:00Z",
+        ),
+        (
+            "Amp Free: you have used today's free credits. They replenish at 07:15 PM PST.",
+            "2026-11-20T03:15:59Z",
+        ),
+        (
+            "Z.ai: 1308 - Usage limit reached for 5 hour window, will be restored at 23:40 (Asia/Shanghai)",
+            "2026-11-19T15:40:59Z",
+        ),
+        (
+            "Quota resets at 2026-11-20 08:00 PST: you have used 100% of your monthly quota.",
+            "2026-11-20T16:00:59Z",
+        ),
+        ("Rate limited. Retry-After: Fri, 20 Nov 2026 06:00:00 GMT", "2026-11-20T06:00:00Z"),
+    ] {
+        let end = CallExit { exit: Some(1), complaints: text, rollout: "", now, zone: &zone };
+        let found = StreamReader::new(row("command")).finish(&end);
+        let until = found.limit.and_then(|it| it.until(now)).map(|it| it.to_string());
+        assert_eq!(until.as_deref(), Some(expected), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_command_that_reports_a_limit_with_an_unreadable_time_is_told_how() {
+    let zone = TimeZone::UTC;
+    let end = CallExit {
+        exit: Some(75),
+        complaints: "",
+        rollout: "",
+        now: at("2026-05-10T12:00:00Z"),
+        zone: &zone,
+    };
+    let mut reader = StreamReader::new(row("command"));
+    reader.bytes(b"LOOP_LIMIT until=in two hours\n");
+    let found = reader.finish(&end);
+    assert_eq!((found.limit, found.is_time_unread), (Some(Limit::Plan { until: None }), true));
+    let words = found.trouble.unwrap_or_default();
+    assert!(words.contains("\"until=in two hours\" behind LOOP_LIMIT is not like until=2026-"), "{words}");
+}

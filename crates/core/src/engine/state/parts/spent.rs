@@ -128,6 +128,9 @@ impl RecentCosts {
 
 /// Writes an amount of money. A small one keeps the digits that tell it from nothing.
 pub fn dollars(usd: f64) -> String {
+    if 0.0 < usd && usd < 0.0001 {
+        return "less than $0.0001".to_owned();
+    }
     if 0.0 < usd && usd < 0.01 { format!("${usd:.4}") } else { format!("${usd:.2}") }
 }
 
@@ -141,6 +144,11 @@ mod tests {
     fn call(ending: Ending, cost: Cost) -> Ended {
         let usage = Usage { tokens: TokenClasses::default(), cost };
         Ended { usage, ..Ended::plain(1, ending, Report::default()) }
+    }
+
+    #[test]
+    fn an_amount_is_never_told_as_nothing() {
+        assert_eq!([0.0, 1e-7, 0.0021, 1.5].map(dollars), ["$0.00", "less than $0.0001", "$0.0021", "$1.50"]);
     }
 
     #[test]
