@@ -204,14 +204,13 @@ impl Queue {
             let is_progress = is_of_runs(to);
             if from != to && (is_progress || !from.may_become(to)) {
                 let legal: Vec<&str> = from.edges().iter().map(|it| it.word()).collect();
-                let text = match is_progress {
-                    true => format!("{id} is {from}: only a run makes it {to}"),
-                    false => format!("{id} is {from} and cannot become {to}"),
-                };
-                let next = match (to, legal.as_slice()) {
-                    (_, []) => NextStep::by_hand("a complete system stays complete; add another one"),
-                    (_, _) if is_progress => NextStep::from(format!("loop run {id}")),
-                    (_, legal) => NextStep::by_hand(format!("it can become: {}", legal.join(", "))),
+                let text = format!("{id} is {from} and cannot become {to}");
+                let next = match legal.as_slice() {
+                    [] => NextStep::by_hand("a complete system stays complete; add another one"),
+                    _ if is_progress => {
+                        NextStep::by_hand(format!("only a run sets that status: loop run {id}"))
+                    }
+                    legal => NextStep::by_hand(format!("it can become: {}", legal.join(", "))),
                 };
                 return Err(Refusal { text, next: Some(next), exit: 2 });
             }

@@ -198,7 +198,7 @@ fn or29_what_came_of_a_gate_is_recorded() {
     let project = Project::brief();
     let sandbox = &project.sandbox;
     let text = sandbox.read(".loop/workflow.toml").replace("gates = []", "gates = [\"deploy\"]");
-    sandbox.write(".loop/workflow.toml", format!("{text}[gates.deploy]\ntimeout = \"1h\"\n"));
+    sandbox.write(".loop/workflow.toml", text);
     sandbox.commit("a gate");
     project.run("honest", &[]).exits(3);
     sandbox.run(&["changes", "deploy", "say why in the README"]).exits(0);
@@ -208,7 +208,7 @@ fn or29_what_came_of_a_gate_is_recorded() {
         (gate["status"].as_str(), gate["notes"].as_str()),
         (Some("pending"), Some("changes asked for: say why in the README"))
     );
-    sandbox.run(&["run"]).exits(3);
+    sandbox.run(&["run", "-n", "100"]).exits(3);
     sandbox.run(&["reject", "deploy", "not now", "--by", "ann"]).exits(0);
     sandbox.run(&["run"]).exits(4);
     let gate = project.loop_state()["gates"]["deploy"].clone();
@@ -234,11 +234,11 @@ fn or25_a_skipped_review_is_asked_for_before_anything_is_merged() {
     project.run(script, &["-n", "100"]).exits(3);
     sandbox.run(&["answer", "skip"]).exits(0);
     let calls = project.status()["calls_total"].clone();
-    let halted = sandbox.run(&["run"]).exits(4);
+    let halted = sandbox.run(&["run", "-n", "100"]).exits(4);
     halted.says("REVIEW was skipped by a person, and only proven work is merged");
     assert_eq!(project.status()["calls_total"], calls, "nothing was called");
     sandbox.run(&["status"]).says("loop resume --state REVIEW");
     std::fs::write(sandbox.note("well"), "").expect("written");
-    sandbox.run(&["resume", "--state", "REVIEW"]).exits(0);
+    sandbox.run(&["resume", "--state", "REVIEW", "-n", "100"]).exits(0);
     assert_eq!(project.system("sys-002")["status"], "complete");
 }

@@ -115,7 +115,9 @@ fn or04_progress_is_not_set_by_hand() {
     let sandbox = &project.sandbox;
     for status in ["in-progress", "review", "complete"] {
         let refused = sandbox.run(&["queue", "set", "sys-002", "--status", status]).exits(2);
-        refused.says(&format!("sys-002 is specified: only a run makes it {status}")).says("loop run sys-002");
+        refused
+            .says(&format!("sys-002 is specified and cannot become {status}"))
+            .says("only a run sets that status: loop run sys-002");
     }
     assert_eq!(project.system("sys-002")["status"], "specified");
 }
