@@ -120,9 +120,7 @@ fn verdict(
     let in_trouble = report.failed || (phase.retries && has_error);
     let is_told = ill_reported(workflow, phase, state, turn).is_empty();
     let done_well = call_ok && !in_trouble && is_told && evidence.missing.is_empty();
-    // Nobody knows how a lost call would have ended: it is no failure of the work, and nothing to diagnose.
-    let is_lost = matches!(turn.ended.ending, Ending::Lost { .. });
-    let once_more = if phase.retries && !is_lost { Verdict::Fail } else { Verdict::Again };
+    let once_more = if phase.retries { Verdict::Fail } else { Verdict::Again };
     let rejects = phase.reject.as_ref().is_some_and(|it| it.when.truth(&lookup(metrics)) == Truth::True);
     if let Some(reason) = &report.stuck {
         return Verdict::Stuck(reason.clone());
