@@ -2,12 +2,14 @@
 //! and a comment, is read, and is merged by us where the workflow says so. Everything is asked of the host before it
 //! is done, so that whoever comes after a crash finds what was done. What the host says is read, never assumed.
 
+use super::pull_request::mark_of;
 use super::remote::{self, Remote, RemoteResult, usual_remote};
 use crate::tree::changes::is_ancestor;
 use crate::tree::git::{Git, GitError};
-use crate::tree::git_text::single_line;
+use crate::tree::git_text::{is_object_id, single_line};
 use loop_core::engine::{CodeHost, Worktree};
 use loop_core::workflow::model::{MergeThrough, Workflow};
+use loop_store::mirror::domain_memory::FOLDER;
 use loop_store::run::Run;
 use loop_supervise::{foreground, which};
 use serde::Deserialize;
@@ -40,6 +42,13 @@ pub(crate) struct PullRequest {
     pub reviews: Vec<Review>,
     pub comments: Vec<Comment>,
     pub labels: Vec<Label>,
+}
+
+impl PullRequest {
+    /// Whether a run wrote on it.
+    fn is_of(&self, run: &str) -> bool {
+        self.comments.iter().any(|it| it.body.contains(&mark_of(run)))
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -117,7 +126,8 @@ impl<'a> GitHub<'a> {
         if login.is_empty() { Err("gh does not say which account it uses".to_owned()) } else { Ok(login) }
     }
 
-    /// Returns the request of this branch: an open one, else one that was merged with this commit.
+    /// Returns the request of this branch: an open one, else one that was merged with this commit, or with it and
+    /// what others pushed on top of it.
     pub(crate) fn find(&self, commit: &str) -> RemoteResult<Option<PullRequest>> {
         let listed = self.ask(&[
             "pr",
@@ -137,10 +147,34 @@ impl<'a> GitHub<'a> {
             serde_json::from_str(&listed).map_err(|error| format!("gh pr list: {error}"))?;
         let open = listed.iter().find(|it| it.state == RequestState::Open);
         let over = listed.iter().find(|it| it.state != RequestState::Open && it.head_ref_oid == commit);
-        match open.or(over) {
-            Some(found) => self.view(found.number).map(Some),
-            None => Ok(None),
+        if let Some(found) = open.or(over) {
+            return self.view(found.number).map(Some);
         }
+        for merged in listed.iter().filter(|it| it.state == RequestState::Merged && !commit.is_empty()) {
+            let request = self.view(merged.number)?;
+            if request.is_of(&self.run.id) && self.has_arrived(commit, &request)? {
+                return Ok(Some(request));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether what a request brought to the target has the work of this commit. Documents of ours that came after
+    /// it was merged are no work.
+    fn has_arrived(&self, commit: &str, request: &PullRequest) -> RemoteResult<bool> {
+        self.remote().fetch()?;
+        let merge = request.merge_commit.as_ref().map_or("", |it| it.oid.as_str());
+        let look = || -> anyhow::Result<bool> {
+            let git = &self.git;
+            if !is_object_id(merge) || is_ancestor(git, commit, merge)? {
+                return Ok(is_object_id(merge));
+            }
+            let base = single_line(&git.run(["merge-base", commit, merge])?);
+            let named = git.run(["diff-tree", "-r", "-z", "--name-only", &base, commit, "--"])?;
+            let ours = format!("{FOLDER}/");
+            Ok(named.split(|it| *it == 0).all(|it| it.is_empty() || it.starts_with(ours.as_bytes())))
+        };
+        look().map_err(|error| error.to_string())
     }
 
     pub(crate) fn view(&self, number: u64) -> RemoteResult<PullRequest> {

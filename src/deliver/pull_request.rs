@@ -183,7 +183,12 @@ fn description(hub: &GitHub<'_>) -> String {
 
 /// A line that people do not see, by which a comment of ours is known again.
 fn mark(hub: &GitHub<'_>, what: &str) -> String {
-    format!("<!-- loop {}: {what} -->", hub.run.id)
+    format!("{}{what} -->", mark_of(&hub.run.id))
+}
+
+/// How those lines of a run begin.
+pub(crate) fn mark_of(run: &str) -> String {
+    format!("<!-- loop {run}: ")
 }
 
 /// The label of a gate that somebody has to answer.

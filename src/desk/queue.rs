@@ -201,15 +201,16 @@ impl Queue {
                     format!("{id} is {from}: run {run} works on it; only that run changes its progress");
                 return Err(Refusal { text, next: Some(format!("loop status --run {run}").into()), exit: 2 });
             }
-            if from != to && !from.may_become(to) {
+            let is_progress = is_of_runs(to);
+            if from != to && (is_progress || !from.may_become(to)) {
                 let legal: Vec<&str> = from.edges().iter().map(|it| it.word()).collect();
                 let text = format!("{id} is {from} and cannot become {to}");
-                let next = match (to, legal.as_slice()) {
-                    (_, []) => NextStep::by_hand("a complete system stays complete; add another one"),
-                    (JobStatus::Complete | JobStatus::Review | JobStatus::InProgress, _) => {
+                let next = match legal.as_slice() {
+                    [] => NextStep::by_hand("a complete system stays complete; add another one"),
+                    _ if is_progress => {
                         NextStep::by_hand(format!("only a run sets that status: loop run {id}"))
                     }
-                    (_, legal) => NextStep::by_hand(format!("it can become: {}", legal.join(", "))),
+                    legal => NextStep::by_hand(format!("it can become: {}", legal.join(", "))),
                 };
                 return Err(Refusal { text, next: Some(next), exit: 2 });
             }
@@ -298,6 +299,11 @@ fn say(system: &mut SystemEntry, words: &SystemWords) -> Result<(), Refusal> {
         system.autonomy.get_or_insert_with(Autonomy::default).mode = Some(mode);
     }
     Ok(())
+}
+
+/// Whether a status says how far a run has come.
+fn is_of_runs(status: JobStatus) -> bool {
+    matches!(status, JobStatus::Complete | JobStatus::Review | JobStatus::InProgress)
 }
 
 fn status_named(word: &str) -> Result<JobStatus, Refusal> {

@@ -18,6 +18,8 @@ pub(crate) struct Differences {
     pub(crate) run: Vec<Change>,
     /// Since the call began.
     pub(crate) call: Vec<Change>,
+    /// Since the work on the current item began, where the phase is done once for each item.
+    pub(crate) item: Option<Vec<Change>>,
     /// Uncommitted now, and not when the run began.
     pub(crate) uncommitted: Vec<PathBuf>,
 }
@@ -30,17 +32,22 @@ impl Differences {
         status: &TreeStatus,
         state: &State,
         before_call: Option<&str>,
+        is_of_item: bool,
     ) -> Result<Differences, GitError> {
         let base = state.baseline.as_ref().map_or("", |it| it.facts.tree.as_str());
         let before_call = before_call.unwrap_or(&state.seen.tree);
         let run = since(tree, base, status)?;
         let call = if before_call == base { run.clone() } else { since(tree, before_call, status)? };
+        let began = state.item_began.as_ref().filter(|it| is_of_item && !it.tree.is_empty());
+        let began = began.filter(|began| state.item.as_ref().is_some_and(|it| it.id == began.item));
+        let item = began.map(|it| since(tree, &it.tree, status)).transpose()?;
         let uncommitted = uncommitted::since_beginning(tree, status, state, &run)?;
-        Ok(Differences { run, call, uncommitted })
+        Ok(Differences { run, call, item, uncommitted })
     }
 
-    /// Deliverables that do not exist, hold nothing, or whose text was not written in this run, each with what is
-    /// wrong with a file that is there. A link does not count as one: what it leads to may be anybody's.
+    /// Deliverables that do not exist, hold nothing, or whose text was not written in this run (for the current item, in
+    /// a phase that is done once for each), each with what is wrong with a file that is there. A link does not count as
+    /// one: what it leads to may be anybody's.
     pub(crate) fn missing(&self, place: &Path, deliverables: &[String]) -> Vec<String> {
         deliverables.iter().filter_map(|it| self.lacks(place, it)).collect()
     }
@@ -49,10 +56,11 @@ impl Differences {
         let glob = globset::Glob::new(pattern).ok().map(|it| it.compile_matcher());
         let is_named = |it: &&Change| glob.as_ref().is_some_and(|glob| glob.is_match(&it.path));
         let mut wrong = None;
-        for change in present(&self.run).filter(is_named) {
-            wrong = Some(fault(&place.join(&change.path), change.mode_only)?);
+        let unchanged = if self.item.is_some() { UNCHANGED_FOR_ITEM } else { UNCHANGED };
+        for change in present(self.item.as_ref().unwrap_or(&self.run)).filter(is_named) {
+            wrong = Some(fault(&place.join(&change.path), change.mode_only, unchanged)?);
         }
-        let is_old = || place.join(pattern).is_file().then_some(UNCHANGED);
+        let is_old = || place.join(pattern).is_file().then_some(unchanged);
         Some(match wrong.or_else(is_old) {
             Some(why) => format!("{pattern} ({why})"),
             None => pattern.to_owned(),
@@ -62,11 +70,14 @@ impl Differences {
 
 const UNCHANGED: &str = "not changed by this run";
 
+/// The work on an item before this one may have left it.
+const UNCHANGED_FOR_ITEM: &str = "not changed since this item was begun";
+
 /// A document that people read; a larger one is taken to say something.
 const TEXT_MOST: usize = 4 << 20;
 
 /// What keeps a file from being a deliverable.
-fn fault(path: &Path, mode_only: bool) -> Option<&'static str> {
+fn fault(path: &Path, mode_only: bool, unchanged: &'static str) -> Option<&'static str> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Some("a link"),
         Ok(found) if !found.is_file() => Some("no file"),
@@ -74,7 +85,7 @@ fn fault(path: &Path, mode_only: bool) -> Option<&'static str> {
         Ok(_) => {
             let text = loop_base::files::read(path, TEXT_MOST);
             let is_blank = text.is_ok_and(|it| it.iter().all(u8::is_ascii_whitespace));
-            is_blank.then_some("empty").or(mode_only.then_some(UNCHANGED))
+            is_blank.then_some("empty").or(mode_only.then_some(unchanged))
         }
     }
 }

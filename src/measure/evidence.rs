@@ -58,7 +58,7 @@ pub(crate) fn baseline(
     uncommitted::remember_left(tree, &before, &status)?;
     uncommitted::remember_beginning(tree, &status)?;
     uncommitted::remember_written(tree, &changes::changes(&tree.pinned, &before.tree, &status.tree)?)?;
-    let differences = Differences::between(tree, &status, &run.state, subject.before_call)?;
+    let differences = Differences::between(tree, &status, &run.state, subject.before_call, false)?;
     let facts = facts::gather(tree, &status, run, subject.input, &differences, None)?;
     let ms = results.iter().map(|it| it.ms).sum();
     tests_in_place::write(
@@ -143,7 +143,8 @@ pub(crate) fn complete(
     deliverables: &[String],
 ) -> Result<Evidence, GitError> {
     let MeasuredRun { run, place, input, before_call, before_commit } = subject;
-    let differences = Differences::between(tree, status, &run.state, before_call)?;
+    let is_of_item = run.workflow.phases[run.state.phase].each.is_some();
+    let differences = Differences::between(tree, status, &run.state, before_call, is_of_item)?;
     // Where nothing depends on it, an agent may leave its work uncommitted.
     let exit = run.workflow.phases[run.state.phase].exit.as_ref();
     let asks = |fact: FactName| exit.is_some_and(|it| it.names().iter().any(|it| *it.0 == *fact.name()));

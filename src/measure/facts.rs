@@ -43,7 +43,7 @@ pub(crate) fn gather(
     let mut values = BTreeMap::new();
     let base = state.baseline.as_ref().map(|it| it.facts.clone()).unwrap_or_default();
     let seen = &state.seen;
-    let Differences { run: since_start, call: since_call, uncommitted } = differences;
+    let Differences { run: since_start, call: since_call, item: _, uncommitted } = differences;
     let known = |commit: &str| (!commit.is_empty()).then(|| commit.to_owned());
     let from = before_commit.map_or_else(|| known(&seen.commit), known);
     // A branch that was rewound or replaced has no commits between; that is no error.
@@ -70,8 +70,11 @@ pub(crate) fn gather(
         put(&mut values, FactName::PrMerged, matches!(landing, Landing::Merged { .. }));
     }
     put(&mut values, FactName::Autonomous, run.workflow.is_autonomous());
+    let mut about = BTreeMap::new();
     for (name, fact) in &run.workflow.facts {
-        values.insert(name.clone(), holds(tree, fact, &base.tree, status, since_start)?.into());
+        let digest = matched(tree, fact, &base.tree, status, since_start)?;
+        values.insert(name.clone(), digest.is_some().into());
+        about.extend(digest.map(|it| (name.clone(), it)));
     }
     count_files(&run.workflow, since_start, &mut values);
     values.extend(of_input(run, input));
@@ -84,6 +87,7 @@ pub(crate) fn gather(
         branch: Some(status.branch.clone().unwrap_or_default()),
         files: names.collect(),
         values,
+        about,
         commits: commits.made,
         earlier_commits: commits.earlier,
         changed: Some(Box::new(changed)),
@@ -220,27 +224,30 @@ fn stem(change: &Change, ending: &str) -> Option<String> {
     Some(change.path.file_name()?.to_string_lossy().strip_suffix(ending)?.to_owned())
 }
 
-fn holds(
+/// Returns the digest of the changes in the files that a fact is about, if it is so.
+fn matched(
     tree: &WorkingTree,
     fact: &Fact,
     base: &str,
     status: &TreeStatus,
     changes: &[Change],
-) -> Result<bool, GitError> {
-    match fact {
+) -> Result<Option<String>, GitError> {
+    let paths = changes.iter().map(|it| it.path.as_path());
+    let (paths, pattern): (Vec<&Path>, _) = match fact {
         Fact::Path(globs) => {
-            Ok(globs.iter().filter_map(|it| glob(it)).any(|it| changes::paths_match(changes, &it)))
+            let globs: Vec<_> = globs.iter().filter_map(|it| glob(it)).collect();
+            (paths.filter(|path| globs.iter().any(|it| it.is_match(path))).collect(), None)
         }
-        Fact::Diff(_) if base.is_empty() => Ok(false),
         Fact::Diff(pattern) => match Regex::new(pattern) {
-            Ok(pattern) => {
-                let paths: Vec<&Path> =
-                    changes.iter().map(|it| it.path.as_path()).filter(|it| is_source(it)).collect();
-                changes::added_lines_match(&tree.pinned, base, &status.tree, &paths, &pattern)
-            }
-            Err(_) => Ok(false),
+            Ok(pattern) => (paths.filter(|it| is_source(it)).collect(), Some(pattern)),
+            Err(_) => return Ok(None),
         },
+    };
+    if paths.is_empty() || base.is_empty() {
+        // Without a beginning to compare with, paths are all that is known.
+        return Ok((!paths.is_empty() && pattern.is_none()).then(String::new));
     }
+    changes::digest_of_changes(&tree.pinned, base, &status.tree, &paths, pattern.as_ref())
 }
 
 /// Whether lines of this file say what a change does: documents talk about everything, lock files name every

@@ -110,3 +110,17 @@ fn g21_an_unverified_system_is_not_merged_and_the_next_one_is_not_begun() {
     assert_eq!(project.system("sys-003")["status"], "specified");
     assert_eq!(sandbox.status()["verified"], false);
 }
+
+/// A worktree that somebody deleted blocks the system, and the report says how it comes back.
+#[test]
+fn a_deleted_worktree_is_told_where_it_can_be_made_again() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    project.run("honest", &["-n", "2"]).exits(6);
+    std::fs::remove_dir_all(sandbox.project.join(".worktrees/feature-adder")).expect("removed");
+    sandbox.run(&["run"]).exits(4).says("git worktree add --force");
+    assert_eq!(project.loop_state()["state"], "BLOCKED");
+    sandbox.run(&["status"]).exits(0).says("git worktree add --force");
+    let again = sandbox.run(&["run"]).exits(4);
+    assert!(!again.err.contains("the run continues there"), "{again:?}");
+}

@@ -359,3 +359,24 @@ fn without_gh_or_a_remote_it_says_so_before_anything_begins() {
     assert_eq!(project.system("sys-002")["status"], "specified", "nothing was claimed");
     assert!(!project.sandbox.project.join(SYSTEM).exists());
 }
+
+/// Somebody pushed more to the branch and merged that: what came of it is proven, whoever wrote it.
+#[test]
+fn a_request_that_was_merged_with_more_than_was_proven_is_proven_as_it_is() {
+    for (text, exit, says) in [
+        ("add() { echo $(($2 + $1)); }\n", 0, "merged into main"),
+        ("add() { echo 0; }\n", 4, "loop queue revert sys-002"),
+    ] {
+        let hosted = Hosted::new("by = \"people\"\n");
+        let sandbox = &hosted.project.sandbox;
+        hosted.project.run("honest", &[]).exits(3).says("the pull request is not merged");
+        let (clone, remote) = (sandbox.path("clone").display().to_string(), sandbox.path("remote.git"));
+        sandbox.git(&["clone", "-q", "-b", "feature/adder", &remote.display().to_string(), &clone]);
+        sandbox.file("clone/lib.sh", text);
+        let who = ["-C", &clone, "-c", "user.name=eve", "-c", "user.email=eve@localhost"];
+        sandbox.git(&[&who[..], &["commit", "-qam", "one more"]].concat());
+        sandbox.git(&["-C", &clone, "push", "-q"]);
+        hosted.person_merges();
+        hosted.run().exits(exit).says(says);
+    }
+}

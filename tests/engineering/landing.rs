@@ -65,6 +65,21 @@ fn a_merged_tree_that_is_red_is_not_merged() {
     assert!(sandbox.read("lib.sh").contains("$1 + $2"));
 }
 
+/// A person says that nothing is in the way any more, while nobody works on the run.
+#[test]
+fn a_waiting_merge_is_tried_again_by_an_answer() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let root = sandbox.project.display().to_string();
+    let script = format!("if [ \"$LOOP_SKILL\" = deploy ]; then echo '# mine' > {root}/lib.sh; fi; honest");
+    project.run(&script, &[]).exits(3).says("uncommitted changes in lib.sh");
+    sandbox.run(&["answer", "retry"]).exits(0);
+    sandbox.run(&["run"]).exits(3).says("uncommitted changes in lib.sh");
+    sandbox.git(&["checkout", "-q", "--", "lib.sh"]);
+    sandbox.run(&["answer", "retry"]).exits(0);
+    sandbox.run(&["run"]).exits(0).says("merged into main");
+}
+
 /// A person's local changes are never pulled away.
 #[test]
 fn local_changes_in_the_way_keep_the_merge_back() {

@@ -148,3 +148,17 @@ fn an_agent_that_deletes_its_worktree_is_halted_with_the_way_to_bring_it_back() 
     assert_eq!(project.loop_state()["state"], "BLOCKED");
     assert_eq!(project.system("sys-002")["status"], "blocked");
 }
+
+/// What the first capability left behind shows nothing of those after it.
+#[test]
+fn a_capability_is_not_done_by_the_documents_of_another() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let queue = "domain-memory/shop/system-queue.json";
+    sandbox.write(queue, sandbox.read(queue).replace("[\"adding\"]", "[\"adding\", \"sub\", \"mul\"]"));
+    sandbox.commit("more to build");
+    let script = "case $LOOP_SKILL in implement|test-generation|code-verification) \
+                  [ -e \"$OUT/did-$LOOP_SKILL\" ] && { say ''; exit; }; : > \"$OUT/did-$LOOP_SKILL\";; esac; honest";
+    project.run(script, &[]).exits(4).says("IMPLEMENTATION.md (not changed since this item was begun)");
+    assert_eq!(project.loop_state()["capabilities"]["completed"], 1);
+}

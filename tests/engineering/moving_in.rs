@@ -301,3 +301,20 @@ fn or39_the_logs_of_another_controller_begin_the_new_file() {
     assert_eq!(after["skillsUsage"]["implement"], 3, "{after}");
     assert_eq!(after["skillsLog"].as_array().map(Vec::len), Some(2));
 }
+
+/// A branch and a worktree that no system can have are refused by name, before anything is written.
+#[test]
+fn or48_a_foreign_branch_or_folder_is_refused_by_name() {
+    for (field, was, is) in [
+        ("branch", "feature/system-work-orders", "main"),
+        ("worktree", ".worktrees/system-work-orders", "../../etc"),
+    ] {
+        let project =
+            begun(&STATE.replacen(&format!("\"{field}\": \"{was}\""), &format!("\"{field}\": \"{is}\""), 1));
+        let before = project.sandbox.read(DOMAIN_STATE);
+        let queue = project.sandbox.read("domain-memory/shop/system-queue.json");
+        project.run("honest", &[]).exits(8).says(field).says(is);
+        assert_eq!(project.sandbox.read(DOMAIN_STATE), before);
+        assert_eq!(project.sandbox.read("domain-memory/shop/system-queue.json"), queue);
+    }
+}

@@ -127,10 +127,118 @@ fn or23_a_blocked_system_goes_on_when_a_person_says_so() {
         .map(|it| it["wasEscalated"] == true)
         .collect();
     assert_eq!(escalated, [false, false, true], "the one that blocked it");
+    let retries = || -> Vec<(u64, bool)> {
+        let log = project.json("domain-memory/shop/failure-log.json");
+        let entries = log.as_array().expect("a list").clone();
+        entries
+            .iter()
+            .map(|it| (it["retries"].as_u64().expect("a number"), it["wasEscalated"] == true))
+            .collect()
+    };
+    let before = retries();
+    assert_eq!(before, [(0, false), (1, false), (2, true)]);
     std::fs::write(&allowed, "").expect("written");
-    sandbox.run(&["resume"]).exits(0);
+    // It was said before, and is not said twice.
+    sandbox.run(&["answer", "resume"]).exits(0);
+    let resumed = sandbox.run(&["resume"]).exits(0);
+    assert!(!resumed.err.contains("no question is open"), "{resumed:?}");
+    assert_eq!(retries(), before, "what happened stays so");
     let state = project.loop_state();
     assert_eq!(state["state"], "COMPLETE");
     assert_eq!(state["failures"]["history"][0]["resolution"], "resumed by a person");
     assert!(state["failures"]["history"][0]["resolvedAt"].is_string(), "{state}");
+}
+
+/// An approval is for the change that was seen: what replaces it afterwards is asked about again.
+#[test]
+fn or31_what_was_approved_and_moved_since_is_asked_again() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    with_mode(&project, "hybrid");
+    let script = "case $LOOP_SKILL in \
+                  implement) echo '# check_password_hash' > auth.sh; echo 'FROM scratch' > Dockerfile;; \
+                  document) echo 'if [ \"$password\" = backdoor ]; then login; fi' > auth.sh;; \
+                  esac; honest";
+    project.run(script, &[]).exits(3).says("Is this change safe").says("the mode hybrid always asks");
+    sandbox.run(&["approve", "security", "--by", "sam"]).exits(0);
+    sandbox.run(&["run"]).exits(3).says("Approve the architecture?");
+    sandbox.run(&["approve", "architecture", "--by", "tess"]).exits(0);
+    let asked = sandbox.run(&["run"]).exits(3).says("Is this change safe");
+    asked.says("and that part of them moved since sam approved it at 20");
+    sandbox.run(&["approve", "security", "--by", "ann"]).exits(0);
+    let asked = sandbox.run(&["run"]).exits(3).says("Ship it?");
+    asked.says("ann approved the gate security once more");
+    sandbox.run(&["approve", "deploy", "--by", "ann"]).exits(0);
+    sandbox.run(&["run"]).exits(0);
+    let folder = sandbox.project.join("domain-memory/shop/sessions");
+    let handoff = std::fs::read_dir(folder).expect("handoffs").last().expect("one").expect("read").path();
+    let handoff = std::fs::read_to_string(handoff).expect("text");
+    assert!(handoff.contains("ann approved the gate security once more"), "{handoff}");
+}
+
+/// What a skipped skill would have brought is not asked for, in each stage.
+#[test]
+fn or35_a_stage_is_left_without_what_a_skipped_skill_would_bring() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let agent = project.agent("honest");
+    sandbox.run(&["init", "sys-002", "--agent-cmd", &agent]).exits(0);
+    for skill in ["security-audit", "perf-analysis", "git-workflow", "memory-manager"] {
+        sandbox.run(&["skip", skill, "--reason", "a toy"]).exits(0);
+    }
+    let refused = sandbox.run(&["skip", "code-review", "--reason", "a toy"]);
+    assert_ne!(refused.code, 0, "{refused:?}");
+    refused.says("REVIEW cannot be left without a verdict, which only code-review brings");
+    sandbox.run(&["run"]).exits(0);
+    assert_eq!(project.system("sys-002")["status"], "complete");
+}
+
+#[test]
+fn or29_what_came_of_a_gate_is_recorded() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let text = sandbox.read(".loop/workflow.toml").replace("gates = []", "gates = [\"deploy\"]");
+    sandbox.write(".loop/workflow.toml", text);
+    sandbox.commit("a gate");
+    project.run("honest", &[]).exits(3);
+    sandbox.run(&["changes", "deploy", "say why in the README"]).exits(0);
+    sandbox.run(&["run", "-n", "1"]).exits(6);
+    let gate = project.loop_state()["gates"]["deploy"].clone();
+    assert_eq!(
+        (gate["status"].as_str(), gate["notes"].as_str()),
+        (Some("pending"), Some("changes asked for: say why in the README"))
+    );
+    sandbox.run(&["run", "-n", "100"]).exits(3);
+    sandbox.run(&["reject", "deploy", "not now", "--by", "ann"]).exits(0);
+    sandbox.run(&["run"]).exits(4);
+    let gate = project.loop_state()["gates"]["deploy"].clone();
+    assert_eq!(
+        (gate["status"].as_str(), gate["notes"].as_str()),
+        (Some("rejected"), Some("rejected by ann: not now"))
+    );
+    let journey = sandbox.read("domain-memory/shop/journey-log.jsonl");
+    for action in ["changes-requested", "rejected"] {
+        assert!(journey.contains(&format!("\"action\":\"{action}\"")), "{action}: {journey}");
+    }
+    sandbox.run(&["status"]).exits(0).says("settle why the gate deploy was rejected");
+}
+
+/// What was skipped is not proven, so nothing is paid for a merge that cannot come.
+#[test]
+fn or25_a_skipped_review_is_asked_for_before_anything_is_merged() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let script = "claims() { case $LOOP_SKILL in security-audit) echo ',\"metrics\":{\"critical_findings\":0,\"high_findings\":0}';; \
+                  perf-analysis) echo ',\"metrics\":{\"perf_targets_total\":0}';; \
+                  code-review) [ -e \"$OUT/well\" ] && echo ',\"verdict\":\"approve\"' || echo ',\"verdict\":\"changes\"';; esac; }; honest";
+    project.run(script, &["-n", "100"]).exits(3);
+    sandbox.run(&["answer", "skip"]).exits(0);
+    let calls = project.status()["calls_total"].clone();
+    let halted = sandbox.run(&["run", "-n", "100"]).exits(4);
+    halted.says("REVIEW was skipped by a person, and only proven work is merged");
+    assert_eq!(project.status()["calls_total"], calls, "nothing was called");
+    sandbox.run(&["status"]).says("loop resume --state REVIEW");
+    std::fs::write(sandbox.note("well"), "").expect("written");
+    sandbox.run(&["resume", "--state", "REVIEW", "-n", "100"]).exits(0);
+    assert_eq!(project.system("sys-002")["status"], "complete");
 }

@@ -107,3 +107,29 @@ fn or07_a_system_without_capabilities_is_one_that_is_named_like_it() {
     sandbox.run(&["run", "sys-004", "-n", "3", "--agent-cmd", &agent]).exits(6);
     sandbox.run(&["status"]).exits(0).says("State: TEST (capability 1/1: Totals by month)");
 }
+
+/// How far a system is, only a run says: nobody wakes its dependants by hand.
+#[test]
+fn or04_progress_is_not_set_by_hand() {
+    let project = Project::new();
+    let sandbox = &project.sandbox;
+    for status in ["in-progress", "review", "complete"] {
+        let refused = sandbox.run(&["queue", "set", "sys-002", "--status", status]).exits(2);
+        refused
+            .says(&format!("sys-002 is specified and cannot become {status}"))
+            .says("only a run sets that status: loop run sys-002");
+    }
+    assert_eq!(project.system("sys-002")["status"], "specified");
+}
+
+/// What does not hold of an edit that was made during a call is undone, and said.
+#[test]
+fn an_edit_of_progress_during_a_call_is_undone_and_said() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let file = sandbox.project.join("domain-memory/shop/system-queue.json").display().to_string();
+    let edit = format!("sed -i s/in-progress/complete/ {file}");
+    let script = format!("if [ $LOOP_SKILL = scaffold ]; then {edit}; fi; honest");
+    project.run(&script, &["-n", "3"]).exits(6).says("sys-002 stays in-progress: a run works on it");
+    assert_eq!(project.system("sys-002")["status"], "in-progress");
+}

@@ -5,7 +5,7 @@
 //! (feedback, guidance, how to report) is appended. Logs were cut where they were read; nothing is
 //! cut here.
 
-use crate::engine::{Call, CheckOutcome, Feedback, Metric, Source, State, Step, more_skills_than};
+use crate::engine::{Call, CheckOutcome, Feedback, Metric, Source, State, Step, more_skills_than, of_phase};
 use crate::facts::FactName;
 use crate::workflow::model::{ErrorClass, Model, Phase, Protocol, Signal, SignalWord, Workflow};
 use loop_base::value::Value;
@@ -158,10 +158,10 @@ fn deliverables(workflow: &Workflow, phase: &Phase, state: &State, call: &Call) 
     let own =
         |skill: &String| workflow.skills.get(skill).map(|it| it.deliverables.clone()).unwrap_or_default();
     match &call.step {
-        Step::Main => phase.deliverables.clone(),
+        Step::Main => of_phase(phase, state).to_vec(),
         Step::Skill(skill) if more_skills_than(phase, state, skill) => own(skill),
         Step::Skill(skill) | Step::Fix(skill) => {
-            own(skill).into_iter().chain(phase.deliverables.clone()).collect()
+            own(skill).into_iter().chain(of_phase(phase, state).iter().cloned()).collect()
         }
     }
 }

@@ -94,7 +94,7 @@ fn find_or_open(caller: &Caller, request: &RunRequest, notes: &mut Vec<Note>) ->
         return Ok(reply);
     }
     if wanted.newest(&home)?.is_none() && !request.fresh {
-        wanted.import_begun(request.max)?;
+        wanted.import_begun(&git, request.max)?;
     }
     refuse_or_prepare(caller, Some(&home), request, &mut wanted)?;
     let held = HeldTree::take(caller, &git, &wanted.workflow)?;

@@ -304,7 +304,9 @@ fn taken(caller: &Caller, found: FoundRun, going: &Going) -> anyhow::Result<Took
         QuestionKind::Agent => Some(Choice::Retry),
         _ => None,
     };
-    let question = run.state.question().filter(|_| going.unblock);
+    let is_answer = |it: &(i64, String)| matches!(serde_json::from_str(&it.1), Ok(Command::Answer(_)));
+    let is_answered = home.untaken_commands(&run.id)?.iter().any(is_answer);
+    let question = run.state.question().filter(|_| going.unblock && !is_answered);
     if let Some((question, choice)) = question.and_then(|it| Some((it, unblocks(&it.kind)?))) {
         let by = caller.environment.user.clone();
         let answer = Answer { question: question.id, choice, text: String::new(), by, signature: None };

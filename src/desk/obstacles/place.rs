@@ -10,8 +10,9 @@ use crate::tree::git::Git;
 use crate::tree::worktree;
 use loop_core::engine::{Hold, HoldKind, News, Opening, State, Station, Status, Worktree, run_again};
 use loop_core::workflow::model::{WorkPlace, Workflow};
+use loop_store::mirror::domain_memory::DomainMemory;
 use loop_store::run::Run;
-use loop_store::{Home, Row};
+use loop_store::{Home, Row, mirror};
 use minijinja::context;
 use std::path::{Path, PathBuf};
 
@@ -60,7 +61,16 @@ pub(crate) fn again(home: &Home, run: &mut Run, place: &str) -> anyhow::Result<P
         worktree::make_again(&plan, run.state.opening.git_programs())?;
     }
     if let Some((hold, refusal)) = misplaced(run) {
+        // A file that says where the run was is no edit, unless it said something else before.
+        let memory = DomainMemory::open(home, &run.id, &run.workflow)?;
+        let is_edited = |it: DomainMemory| {
+            it.edited_state(&run.workflow).is_some() || it.edited_retries(&run.workflow).is_some()
+        };
+        let was_edited = memory.is_some_and(is_edited);
         drive::commit(run, &mut IdleWorld::new(home, Path::new(&plan.place)).with(News::Held(hold)))?;
+        if !was_edited {
+            mirror::write_anew(home, &run.id, &run.workflow)?;
+        }
         return Err(refusal.into());
     }
     Ok(PathBuf::from(&plan.place))

@@ -7,6 +7,8 @@ use crate::desk::refusal::{NextStep, Refusal, meant};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::choose_workflow;
 use crate::desk::resolving::domain::{self, DomainQueue};
+use crate::tree::git::Git;
+use crate::tree::worktree;
 use crate::world::wait::now;
 use loop_base::files;
 use loop_core::documents::system_queue::entry::Autonomy;
@@ -86,12 +88,16 @@ impl JobInput {
     }
 
     /// Reads how far another controller had come with the system, where its file lies.
-    pub(crate) fn import(&mut self, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
+    pub(crate) fn import(&mut self, git: &Git, project: &Path, workflow: &Workflow) -> anyhow::Result<()> {
         let id = &self.job.system.id;
         let domain = project.join(FOLDER).join(&self.queue.domain);
         for folder in [domain.join("systems").join(id), domain] {
             let found = domain_memory::import::read(&folder, id, workflow, now());
             let Some(begun) = found.map_err(|it| invalid(&folder, id, &it))? else { continue };
+            if let Some((field, why)) = worktree::not_continuable(git, &begun.branch, &begun.worktree)? {
+                let wrong = Invalid { file: domain_memory::STATE, field: field.to_owned(), why };
+                return Err(invalid(&folder, id, &wrong));
+            }
             self.imported = Some(Box::new(begun));
             return Ok(());
         }

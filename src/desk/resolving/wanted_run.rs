@@ -44,12 +44,12 @@ impl WantedRun {
 
     /// Takes over how far another controller had come with the phase or the system that is wanted. `most` is the limit
     /// of iterations on the command line.
-    pub(crate) fn import_begun(&mut self, most: Option<u32>) -> anyhow::Result<()> {
+    pub(crate) fn import_begun(&mut self, git: &Git, most: Option<u32>) -> anyhow::Result<()> {
         if let Some(phase) = &mut self.input.phase {
             phase.import(&self.project, &mut self.workflow, most)?;
         }
         if let Some(job) = &mut self.input.job {
-            job.import(&self.project, &self.workflow)?;
+            job.import(git, &self.project, &self.workflow)?;
         }
         Ok(())
     }

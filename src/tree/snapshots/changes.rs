@@ -5,7 +5,7 @@ use crate::tree::repository::commit_name::commit_of;
 use crate::tree::repository::git::{Git, GitError};
 use crate::tree::repository::git_text::{bytes_to_path, is_object_id, single_line};
 use crate::tree::repository::pinned::Pinned;
-use globset::GlobMatcher;
+use loop_core::digest::sha256;
 use loop_core::engine::FileCounts;
 use regex_lite::Regex;
 use std::path::{Path, PathBuf};
@@ -108,46 +108,59 @@ pub(crate) fn is_ancestor(git: &Git, commit: &str, of: &str) -> Result<bool, Git
     }
 }
 
-/// Says whether a line that `to_tree` has and `from_tree` has not matches. Attributes that declare
-/// files binary are not believed.
-pub(crate) fn added_lines_match(
+/// Returns the SHA-256 of what changed in those of the files that have a line in `to_tree` which they have not in
+/// `from_tree` and which matches; without a pattern, of all of them. `None` if there is no such file. Attributes that
+/// declare files binary are not believed.
+pub(crate) fn digest_of_changes(
     pinned: &Pinned,
     from_tree: &str,
     to_tree: &str,
     paths: &[&Path],
-    pattern: &Regex,
-) -> Result<bool, GitError> {
-    if from_tree == to_tree {
-        return Ok(false);
-    }
-    for some in paths.chunks(PATHS_AT_ONCE) {
-        if lines_match(pinned, from_tree, to_tree, some, pattern)? {
-            return Ok(true);
+    pattern: Option<&Regex>,
+) -> Result<Option<String>, GitError> {
+    let mut found = String::new();
+    if from_tree != to_tree {
+        for some in paths.chunks(PATHS_AT_ONCE) {
+            found.push_str(&matching_files(pinned, from_tree, to_tree, some, pattern)?);
         }
     }
-    Ok(false)
+    Ok((!found.is_empty()).then(|| sha256(&found)))
 }
 
 /// Paths on one command line; each may have 4096 bytes, and a command line takes two megabytes.
 const PATHS_AT_ONCE: usize = 400;
 
-fn lines_match(
+/// Returns a few lines for each file that matches: its path, its modes and what it holds in both trees.
+fn matching_files(
     pinned: &Pinned,
     from_tree: &str,
     to_tree: &str,
     paths: &[&Path],
-    pattern: &Regex,
-) -> Result<bool, GitError> {
+    pattern: Option<&Regex>,
+) -> Result<String, GitError> {
     let options = ["diff-tree", "-r", "-p", "-U0", "--text", "--no-color", "--no-ext-diff", "--no-textconv"];
-    let trees = ["--no-renames", checked(from_tree), checked(to_tree), "--"];
+    let trees = ["--full-index", "--no-renames", checked(from_tree), checked(to_tree), "--"];
     let words = options.into_iter().chain(trees).map(std::ffi::OsStr::new);
     let output = pinned.without_index().run(words.chain(paths.iter().map(|it| it.as_os_str())))?;
-    Ok(added_lines(&output).any(|line| pattern.is_match(&String::from_utf8_lossy(line))))
+    let is_match = |line: &[u8]| pattern.is_none_or(|it| it.is_match(&String::from_utf8_lossy(line)));
+    let mut found = String::new();
+    for file in files_of(&output) {
+        if pattern.is_none() || added_lines(file).any(is_match) {
+            let header = file.split(|it| *it == b'\n').take_while(|it| !it.starts_with(b"@@ "));
+            header.for_each(|it| found.extend([&*String::from_utf8_lossy(it), "\n"]));
+        }
+    }
+    Ok(found)
 }
 
-/// Says whether one of the changed paths matches.
-pub(crate) fn paths_match(changes: &[Change], glob: &GlobMatcher) -> bool {
-    changes.iter().any(|it| glob.is_match(&it.path))
+/// The parts of a diff that are about one file each. No line of a hunk begins like their first line.
+fn files_of(diff: &[u8]) -> Vec<&[u8]> {
+    const FIRST: &[u8] = b"diff --git ";
+    let is_first = |at: &usize| diff[*at..].starts_with(FIRST) && (*at == 0 || diff[*at - 1] == b'\n');
+    let mut starts: Vec<usize> =
+        diff.iter().enumerate().filter(|it| *it.1 == b'd').map(|it| it.0).filter(is_first).collect();
+    starts.push(diff.len());
+    starts.windows(2).map(|it| &diff[it[0]..it[1]]).collect()
 }
 
 /// The Markdown files added or changed under docs/ or at the root.
@@ -302,8 +315,8 @@ mod tests {
         let matches = |pattern: &str| {
             let changed = changes(&tree.pinned, &from.tree, &to.tree).unwrap();
             let paths: Vec<&Path> = changed.iter().map(|it| it.path.as_path()).collect();
-            added_lines_match(&tree.pinned, &from.tree, &to.tree, &paths, &Regex::new(pattern).unwrap())
-                .unwrap()
+            let pattern = Regex::new(pattern).unwrap();
+            digest_of_changes(&tree.pinned, &from.tree, &to.tree, &paths, Some(&pattern)).unwrap().is_some()
         };
         let found = ["^\\+\\+ password", "CREATE TABLE", "^a$", "x\\.rs", "password = 2"].map(matches);
         assert_eq!(found, [true, true, false, false, false]);
@@ -343,10 +356,24 @@ mod tests {
         }
     }
 
+    /// A digest is about the files that match, whatever happens to others.
     #[test]
-    fn globs_are_matched_against_changed_paths() {
-        let given = [change("src/auth/login.rs", ChangeKind::Modified)];
-        let matches = |glob: &str| paths_match(&given, &globset::Glob::new(glob).unwrap().compile_matcher());
-        assert_eq!(["**/auth/**", "*.rs", "docs/**"].map(matches), [true, true, false]);
+    fn a_digest_follows_the_files_that_match() {
+        let sample = Sample::committed();
+        let mut tree = sample.tree();
+        let from = tree.status().unwrap();
+        let pattern = Regex::new("password").unwrap();
+        let mut digest = |name: &str, text: &[u8]| {
+            sample.write(name, text);
+            let to = tree.status().unwrap();
+            let changed = changes(&tree.pinned, &from.tree, &to.tree).unwrap();
+            let paths: Vec<&Path> = changed.iter().map(|it| it.path.as_path()).collect();
+            digest_of_changes(&tree.pinned, &from.tree, &to.tree, &paths, Some(&pattern)).unwrap()
+        };
+        assert_eq!(digest("b.rs", b"diff --git\n"), None);
+        let first = digest("a.rs", b"password = 1\n");
+        assert!(first.is_some());
+        assert_eq!(digest("b.rs", b"another\n"), first);
+        assert_ne!(digest("a.rs", b"password = 1\nlogin()\n"), first);
     }
 }

@@ -104,11 +104,6 @@ pub(crate) fn plan(git: &Git, run: &str, branch: &str) -> anyhow::Result<Worktre
 /// Plans to continue in a branch that somebody else began, in the folder that they had; `None` where there is no such
 /// branch.
 pub(crate) fn plan_existing(git: &Git, branch: &str, place: &str) -> anyhow::Result<Option<Worktree>> {
-    let name = place.strip_prefix(FOLDER).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
-    if !is_branch(branch) || !is_branch(name) || name.contains('/') {
-        let text = format!("the branch {branch:?} in {place:?} cannot be continued");
-        return Err(misplaced(text, format!("name a plain branch, and a folder of {FOLDER}")).into());
-    }
     let (Some(tip), Some(head)) = (commit_of(git, &format!("refs/heads/{branch}"))?, commit_of(git, "HEAD")?)
     else {
         return Ok(None);
@@ -124,6 +119,24 @@ pub(crate) fn plan_existing(git: &Git, branch: &str, place: &str) -> anyhow::Res
         target: current_branch(git)?,
         existing: true,
     }))
+}
+
+/// Says which of the two keeps the work on a branch that somebody else began from being continued there, and why.
+pub(crate) fn not_continuable(
+    git: &Git,
+    branch: &str,
+    place: &str,
+) -> Result<Option<(&'static str, String)>, GitError> {
+    let name = place.strip_prefix(FOLDER).and_then(|it| it.strip_prefix('/')).unwrap_or_default();
+    if !is_branch(branch) {
+        return Ok(Some(("branch", format!("is {branch:?}, which no branch of a run can be called"))));
+    }
+    if current_branch(git)?.as_deref() == Some(branch) {
+        let why = format!("is {branch:?}, which the project itself is on: a system has a branch of its own");
+        return Ok(Some(("branch", why)));
+    }
+    let is_outside = !is_branch(name) || name.contains('/');
+    Ok(is_outside.then(|| ("worktree", format!("is {place:?}, which is no folder directly below {FOLDER}/"))))
 }
 
 /// Makes the empty folder, so that it can be locked before anything else happens to it.

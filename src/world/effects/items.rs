@@ -5,11 +5,11 @@ use crate::measure::checks::run_checks::{self, Cut, exit_words};
 use crate::measure::{commits, item_list};
 use crate::world::real::Host;
 use crate::world::wait::now;
-use loop_core::engine::{Event, Hold, HoldKind, Listing};
+use loop_core::engine::{Event, Hold, HoldKind, Listing, News};
 use loop_core::workflow::model::ItemSource;
-use loop_store::QueueKey;
 use loop_store::mirror::domain_memory::queue_file;
 use loop_store::run::Run;
+use loop_store::{QueueKey, QueueRead};
 use std::path::Path;
 
 /// What the log of a list's command is called.
@@ -63,7 +63,7 @@ impl Host<'_> {
     }
 
     /// What the queue says is to be built; a queue that cannot be read says nothing new.
-    fn capabilities(&self, run: &Run) -> anyhow::Result<Vec<String>> {
+    fn capabilities(&mut self, run: &Run) -> anyhow::Result<Vec<String>> {
         let opening = &run.state.opening;
         let (Some(domain), Some(plan)) = (&opening.beginning.domain, &opening.worktree) else {
             return Ok(Vec::new());
@@ -71,7 +71,10 @@ impl Host<'_> {
         let file = queue_file(Path::new(&plan.root), domain);
         let queue = QueueKey { project: &plan.root, domain, file: &file };
         let home = self.shim.listener.shared_home();
-        home.read_queue(queue, now())?;
+        if let QueueRead::Read { refused } = home.read_queue(queue, now())? {
+            // It is undone, and this is the only one who knows of it.
+            self.notes.extend(refused.into_iter().map(News::Noted));
+        }
         Ok(home.job(queue, &opening.input)?.map(|it| it.system.capabilities).unwrap_or_default())
     }
 }

@@ -57,8 +57,8 @@ pub use state::views::history::{
 };
 pub use state::views::judged_turn::JudgedTurn;
 pub use state::views::moment::Moment;
-pub(crate) use state::views::next_call::more_skills_than;
 pub use state::views::next_call::{alike, models, uncommittable};
+pub(crate) use state::views::next_call::{more_skills_than, of_phase};
 pub use state::views::run_command::run_again;
-pub use state::views::skill_history::{GateState, Milestone, SkillCall, SkillEnd, SkillHistory};
+pub use state::views::skill_history::{GateRefusal, GateState, Milestone, SkillCall, SkillEnd, SkillHistory};
 pub use state::views::status::Status;

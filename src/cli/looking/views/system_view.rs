@@ -2,10 +2,11 @@
 //! is blocked.
 
 use crate::tree::git::Git;
+use crate::tree::worktree;
 use loop_base::secret::redact;
 use loop_core::documents::system_queue::JobStatus;
 use loop_core::engine::{State, Status};
-use loop_core::workflow::model::{MirrorFormat, Workflow};
+use loop_core::workflow::model::{ErrorClass, MirrorFormat, Workflow};
 use loop_store::mirror::domain_memory::{
     Capabilities, DomainMemory, FOLDER, GateStatus, SystemView, queue_file,
 };
@@ -119,8 +120,8 @@ fn blocked(workflow: &Workflow, state: &State, view: &SystemView) -> String {
     let tried = tried(workflow, state, &reason);
     if !tried.is_empty() {
         let _ = writeln!(out, "    What was tried:");
-        for (index, it) in tried.iter().enumerate() {
-            let _ = writeln!(out, "      {}. {it}", index + 1);
+        for (number, it) in tried {
+            let _ = writeln!(out, "      {number}. {it}");
         }
     }
     let issue = state.opening.beginning.issue.map(|it| format!(", issue #{it}")).unwrap_or_default();
@@ -133,12 +134,44 @@ fn blocked(workflow: &Workflow, state: &State, view: &SystemView) -> String {
         return out;
     }
     let stage = &workflow.phases[state.phase].name;
-    let _ = writeln!(out, "    Human action needed: remove the cause above, in {}", place(state));
+    let _ = writeln!(out, "    Human action needed: {}", to_do(state, view, &reason));
     let _ = writeln!(
         out,
         "    To resume: loop resume, or loop resume --state {stage} to do the whole stage again"
     );
     out
+}
+
+/// What only a person can do about it.
+fn to_do(state: &State, view: &SystemView, reason: &str) -> String {
+    let is_meant = |name: &str| {
+        reason.contains(&format!("gate \"{name}\"")) || reason.ends_with(&format!("timeout: {name}"))
+    };
+    if let Some((gate, _, status)) = view.gates.iter().find(|it| is_meant(&it.0)) {
+        return match status {
+            GateStatus::Rejected => {
+                format!("settle why the gate {gate} was rejected; once the run continues, it is asked again")
+            }
+            GateStatus::Pending
+            | GateStatus::Requested
+            | GateStatus::Approved
+            | GateStatus::NotApplicable => {
+                format!("answer the gate {gate} in time; once the run continues, it is asked again")
+            }
+        };
+    }
+    if let Some(lost) = state.opening.worktree.as_deref().and_then(|it| worktree::verify(it).err())
+        && state.place.is_some()
+    {
+        return lost.next;
+    }
+    let failure = state.troubles.failures.last().filter(|it| it.resolution.is_none());
+    match failure.map(|it| &it.class) {
+        Some(ErrorClass::Ambiguous) => {
+            "say what is meant, before the run continues: loop guide TEXT".to_owned()
+        }
+        Some(_) | None => format!("remove the cause above, in {}", place(state)),
+    }
 }
 
 fn place(state: &State) -> &str {
@@ -147,7 +180,7 @@ fn place(state: &State) -> &str {
 
 /// What was done about the failures of this stage, in its own words where somebody said them. A failure
 /// that the reason names already is not repeated.
-fn tried(workflow: &Workflow, state: &State, reason: &str) -> Vec<String> {
+fn tried(workflow: &Workflow, state: &State, reason: &str) -> Vec<(usize, String)> {
     let with = workflow.retries.as_ref().and_then(|it| it.with.as_deref()).unwrap_or("retry");
     let here = state.troubles.failures.iter().filter(|it| it.phase == state.phase);
     let told = here.filter_map(|it| {
@@ -172,7 +205,8 @@ fn tried(workflow: &Workflow, state: &State, reason: &str) -> Vec<String> {
         1 => line,
         times => format!("{line} ({times} times)"),
     };
-    let mut lines: Vec<String> = counted.into_iter().map(said).collect();
+    let mut lines: Vec<(usize, String)> =
+        counted.into_iter().map(said).enumerate().map(|(at, it)| (at + 1, it)).collect();
     let over = lines.len().saturating_sub(TRIED_SHOWN);
     lines.split_off(over)
 }

@@ -35,8 +35,8 @@ pub fn merge(filed: &SystemEntry, found: SystemEntry, ours: &SystemEntry, is_cla
     }
     if !from.may_become(to) {
         let legal: Vec<&str> = from.edges().iter().map(|it| it.word()).collect();
-        let legal = if legal.is_empty() { "nothing".to_owned() } else { legal.join(", ") };
-        let refused = Some(format!("{id} stays {from}: it cannot become {to}, only {legal}"));
+        let only = if legal.is_empty() { String::new() } else { format!(", only {}", legal.join(", ")) };
+        let refused = Some(format!("{id} stays {from}: it cannot become {to}{only}"));
         return MergedSystem { system, refused };
     }
     system.status = to;

@@ -8,8 +8,11 @@ use crate::engine::judging::judge::{DONE, ISSUES};
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;
 use crate::proof::{Finding, Level};
-use crate::workflow::model::Workflow;
+use crate::workflow::model::{Phase, Workflow};
 use crate::workflow::problem::nearest;
+
+/// What a skill may need.
+const TARGET: &str = "a target";
 
 /// Names that are listed where none of them was typed.
 const WAIVABLE_SHOWN: usize = 12;
@@ -63,6 +66,12 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
             let meant = nearest(skill, known).map(|it| format!("; did you mean \"{it}\"?"));
             Err(format!("no phase has a skill \"{skill}\"{}", meant.unwrap_or_default()))
         }
+        Command::Skip { ref skill, .. } if decides(workflow, skill).is_some() => {
+            let phase = decides(workflow, skill).map_or("a phase", |it| &it.name);
+            Err(format!(
+                "{skill} cannot be skipped: {phase} cannot be left without a verdict, which only {skill} brings"
+            ))
+        }
         Command::Resume { phase: Some(phase), .. } if state.phase < phase => {
             let name = workflow.phases.get(phase).map(|it| it.name.as_str());
             Err(name.map_or_else(
@@ -86,6 +95,20 @@ pub fn acceptable(workflow: &Workflow, state: &State, command: Command) -> Resul
         | Command::Tried { .. }
         | Command::Resume { .. } => Ok(command),
     }
+}
+
+/// Returns the phase that is left or sent back by what only this skill says.
+fn decides<'a>(workflow: &'a Workflow, skill: &str) -> Option<&'a Phase> {
+    let reports = |name: &String| workflow.skills.get(name).map_or(&[][..], |it| it.reports.as_slice());
+    workflow.phases.iter().filter(|it| it.skills.iter().any(|it| it == skill)).find(|phase| {
+        let others = || phase.skills.iter().filter(|it| *it != skill);
+        let mut asked = phase.reject.iter().flat_map(|it| it.when.names()).map(|it| it.0);
+        let own = |fact: &str| {
+            reports(&skill.to_owned()).iter().any(|it| it == fact)
+                && !others().any(|it| reports(it).iter().any(|it| it == fact))
+        };
+        asked.any(own)
+    })
 }
 
 /// While a run is under way and has no findings, a waiver may be for those that come before it is taken.
@@ -151,14 +174,16 @@ fn acceptable_answer(state: &State, answer: Answer) -> Result<Answer, String> {
         return Err(format!("question {} is not open; {} is", answer.question, question.id));
     }
     match &question.kind {
-        QuestionKind::Check(check) => return command(&format!("the check \"{check}\""), question.id, answer),
+        QuestionKind::Check(check) => {
+            return command(&format!("the check \"{check}\""), "a command", question.id, answer);
+        }
         QuestionKind::Prerequisite(skill)
             if !answer.choice.word().trim().eq_ignore_ascii_case(Choice::Skip.word()) =>
         {
-            return command(&format!("the skill {skill}"), question.id, answer);
+            return command(&format!("the skill {skill}"), TARGET, question.id, answer);
         }
         QuestionKind::Prepare if !answer.choice.word().trim().eq_ignore_ascii_case(Choice::Skip.word()) => {
-            return command("a clean checkout", question.id, answer);
+            return command("a clean checkout", "a command", question.id, answer);
         }
         QuestionKind::Prepare
         | QuestionKind::Prerequisite(_)
@@ -232,12 +257,14 @@ fn chosen<'a>(words: &[&'a str], said: &str) -> Option<&'a str> {
 }
 
 /// Whatever is said is the command, with or without the word before it.
-fn command(what: &str, question: u32, answer: Answer) -> Result<Answer, String> {
+fn command(what: &str, wanted: &str, question: u32, answer: Answer) -> Result<Answer, String> {
     let said = answer.choice.word().trim();
     let words = if said.eq_ignore_ascii_case(Choice::Command.word()) { "" } else { said };
     let text = [words, answer.text.trim()].join(" ").trim().to_owned();
     if text.is_empty() {
-        return Err(format!("{what} needs a command"));
+        let word = if wanted == TARGET { "TARGET" } else { "COMMAND" };
+        let skip = if wanted == TARGET { ", or do without it: loop answer skip" } else { "" };
+        return Err(format!("{what} needs {wanted}: loop answer \"{word}\"{skip}"));
     }
     Ok(Answer { question, choice: Choice::Command, text, ..answer })
 }

@@ -29,7 +29,9 @@ pub(crate) fn answered(
     if question.kind == QuestionKind::Checkpoint(CheckpointKind::Merge) {
         return Decision::Perform(Effect::Look);
     }
-    if state.withdrawn {
+    // Somebody says that nothing is in the way any more: a command that continues the run as well takes nothing back.
+    let is_retry = question.kind == QuestionKind::Landing && answer.choice == Choice::Retry;
+    if state.withdrawn && (!is_retry || state.move_to.is_some()) {
         return Decision::Record(Event::Repeated);
     }
     match (&question.kind, &answer.choice) {

@@ -125,6 +125,9 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
     if let Some((until, window)) = window_spent(workflow, state, now) {
         return window_over(state, &window, until);
     }
+    if let Some(why) = unmergeable(workflow, phase, state) {
+        return ask(state, QuestionKind::Blocked, why, None);
+    }
     if let Some(reached) = reached(workflow, phase, state) {
         return Decision::Record(Event::Held(reached));
     }
@@ -166,6 +169,20 @@ fn ready(workflow: &Workflow, phase: &Phase, state: &State, now: Timestamp) -> D
         return ask(state, QuestionKind::Agent, why, None);
     }
     Decision::Perform(Effect::Work(next))
+}
+
+/// Says why no call of a phase that ends with the merge could bring it about: what was skipped is not proven.
+fn unmergeable(workflow: &Workflow, phase: &Phase, state: &State) -> Option<String> {
+    let skipped = *state.skips.first()?;
+    let needs_proof = phase.asks_for(FactName::PrMerged.name()) && !workflow.proof.accept_unverified;
+    let name = &workflow.phases[skipped].name;
+    let way = match workflow.phases[skipped].each {
+        Some(_) => format!("build it again: loop run {} --fresh", state.opening.input),
+        None => format!("do it after all: loop resume --state {name}"),
+    };
+    needs_proof.then(|| {
+        format!("{}: {name} was skipped by a person, and only proven work is merged; {way}", phase.name)
+    })
 }
 
 fn hold(kind: HoldKind, reason: String) -> Decision {

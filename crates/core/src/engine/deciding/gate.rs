@@ -22,14 +22,17 @@ pub(crate) fn due(workflow: &Workflow, boundary: PhaseId, state: &State) -> Opti
     late.chain(bound).chain(wanted).find(|it| !state.approved.contains_key(*it)).cloned()
 }
 
-/// A gate of an earlier phase, and what the change touches since that phase was left.
+/// A gate of an earlier phase, and what is to be asked of the change since that phase was left.
 struct LateGate<'a> {
     gate: &'a GateUse,
     behind: &'a Phase,
+    /// What the change touches that it did not touch then.
     facts: Vec<&'a str>,
+    /// What was approved there and is another change by now.
+    moved: Vec<&'a str>,
 }
 
-/// The gates of earlier phases that nobody was asked about what the change touches now. They are asked where the
+/// The gates of earlier phases at which nobody has seen what the change touches now, or how. They are asked where the
 /// proof is taken: nothing has left by then, and no agent works on it afterwards.
 fn asked_late<'a>(
     workflow: &'a Workflow,
@@ -42,8 +45,28 @@ fn asked_late<'a>(
         let seen = state.gates_about.get(&gate.gate);
         let is_new = |it: &&str| seen.is_none_or(|facts| !facts.contains(*it));
         let facts: Vec<&str> = touched(workflow, state, gate).filter(is_new).collect();
-        (!facts.is_empty()).then_some(LateGate { gate, behind, facts })
+        let moved = moved(workflow, state, gate);
+        (!facts.is_empty() || !moved.is_empty()).then_some(LateGate { gate, behind, facts, moved })
     })
+}
+
+/// What somebody approved at a gate and is not what it was: an approval is for the changes in the files that its facts
+/// are about, so that work on others asks nobody again.
+fn moved<'a>(workflow: &'a Workflow, state: &'a State, gate: &'a GateUse) -> Vec<&'a str> {
+    let Some(approval) = state.gates_saw.get(&gate.gate) else { return Vec::new() };
+    let named = gate.when.iter().flat_map(|it| it.names()).map(|it| it.0);
+    let is_other =
+        |it: &&str| approval.changes.get(*it).is_some_and(|digest| state.seen.about.get(*it) != Some(digest));
+    named.filter(|it| workflow.facts.contains_key(*it)).filter(is_other).collect()
+}
+
+/// Says that what was approved at this gate is another change by now, who approved it and when, if so.
+pub(crate) fn reopened(workflow: &Workflow, state: &State, gate: &str) -> Option<String> {
+    let late = asked_late(workflow, state.phase, state).find(|it| it.gate.gate == gate)?;
+    let approval = state.gates_saw.get(gate).filter(|_| !late.moved.is_empty())?;
+    let touched: Vec<&str> = late.moved.into_iter().map(words).collect();
+    let (by, at) = (&approval.by, approval.at);
+    Some(format!("{}, and that part of them moved since {by} approved it at {at}", touched.join(" and ")))
 }
 
 /// What the change touches of that which this gate asks about, as its condition names it.
@@ -90,10 +113,10 @@ pub(crate) fn reason(workflow: &Workflow, state: &State, gate: &str) -> Option<S
     if let Some(late) = asked_late(workflow, state.phase, state).find(|it| it.gate.gate == gate) {
         let found: Vec<&str> = late.facts.into_iter().map(words).collect();
         let phase = &late.behind.name;
-        return Some(format!(
-            "asked because {}, which was not so when {phase} was left",
-            found.join(" and ")
-        ));
+        let fresh = format!("{}, which was not so when {phase} was left", found.join(" and "));
+        let fresh = (!found.is_empty()).then_some(fresh);
+        let why: Vec<String> = fresh.into_iter().chain(reopened(workflow, state, gate)).collect();
+        return Some(format!("asked because {}", why.join("; and because ")));
     }
     if workflow.modes.get(mode).is_some_and(|it| it.iter().any(|it| it == gate)) {
         return Some(format!(

@@ -6,7 +6,7 @@ pub(super) mod answer;
 mod answer_outcome;
 mod ask;
 pub(super) mod decide;
-mod gate;
+pub(crate) mod gate;
 pub(crate) mod landing;
 mod limits;
 pub(crate) mod offer;

@@ -63,13 +63,18 @@ pub(crate) fn error_of(
     None
 }
 
+/// Whether a number can be that of things.
+pub(crate) fn is_count(number: f64) -> bool {
+    0.0 <= number && number.fract() == 0.0
+}
+
 /// Security findings and missed targets that the exit rule asks about have a class of their own: nobody
 /// retries the first.
 pub(crate) fn findings(phase: &Phase, metrics: &Metrics) -> Option<Failure> {
     let asked =
         |fact: FactName| metrics.get(fact.name()).map(|it| &it.value).filter(|_| phase.asks_for(fact.name()));
     for (fact, severity) in [(FactName::CriticalFindings, "critical"), (FactName::HighFindings, "high")] {
-        if let Some(found) = asked(fact).and_then(Value::number).filter(|it| 0.0 < *it) {
+        if let Some(found) = asked(fact).and_then(Value::number).filter(|it| 0.0 < *it && is_count(*it)) {
             return Some(failure(ErrorClass::Security, &format!("{found} security findings: {severity}")));
         }
     }

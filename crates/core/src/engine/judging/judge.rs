@@ -2,7 +2,7 @@
 //! is done, both in the same iteration. Nothing the agent wrote can make the condition true, and an
 //! unknown value never does.
 
-use super::failure::{error_of, failure, findings, is_silent};
+use super::failure::{error_of, failure, findings, is_count, is_silent};
 use super::grounds::Grounds;
 use super::metrics::{broken_checks, failing_checks, gather};
 use super::reasons::{false_claim_words, passed_words, reasons, rejection_words};
@@ -14,7 +14,7 @@ use crate::engine::journal::measured::metric::{Metrics, Source};
 use crate::engine::journal::people::question::CheckpointKind;
 use crate::engine::state::parts::station::Turn;
 use crate::engine::state::run_state::State;
-use crate::engine::state::views::next_call::more_skills_than;
+use crate::engine::state::views::next_call::{is_waived, more_skills_than};
 use crate::facts::{FactName, FactWords};
 use crate::report::CHECKPOINT_METRIC;
 use crate::workflow::condition::{Condition, Truth};
@@ -26,7 +26,7 @@ pub(crate) fn judge(workflow: &Workflow, state: &State, turn: &Turn, evidence: &
     let report = &turn.ended.report;
     let (metrics, green_runs) = gather(workflow, phase, state, report, evidence);
     let call_ok = turn.ended.ending == Ending::Done;
-    let exit = exit_truth(phase, &metrics, evidence);
+    let exit = exit_truth(workflow, phase, state, &metrics, evidence);
     let signal = call_ok && (state.visit.recheck || signalled(&phase.signal, report.signal.as_ref()));
     let error = error_of(phase, turn, evidence, &metrics);
 
@@ -229,8 +229,8 @@ fn unusable(workflow: &Workflow, phase: &Phase, state: &State, turn: &Turn) -> V
 /// Returns what would be of use in place of a reported value with which a phase is neither left nor sent back.
 fn wanted_instead(phase: &Phase, fact: &str, value: &Value) -> Option<String> {
     let is_number = FactName::named(fact).is_some_and(|it| it.row().kind == ValueKind::Number);
-    if is_number && value.number().is_none_or(|it| it < 0.0) {
-        return Some("a number from 0".to_owned());
+    if is_number && !value.number().is_some_and(is_count) {
+        return Some("a whole number from 0".to_owned());
     }
     let only = |it: &str| (it == fact).then(|| value.clone());
     let back = phase.reject.as_ref().map(|it| &it.when);
@@ -351,12 +351,21 @@ fn lookup(metrics: &Metrics) -> impl Fn(&str) -> Option<Value> {
     |name| metrics.get(name).map(|it| it.value.clone())
 }
 
-fn exit_truth(phase: &Phase, metrics: &Metrics, evidence: &Evidence) -> Truth {
+/// What only a skill reports that a person skipped, nobody has to bring.
+fn exit_truth(
+    workflow: &Workflow,
+    phase: &Phase,
+    state: &State,
+    metrics: &Metrics,
+    evidence: &Evidence,
+) -> Truth {
     if !evidence.unstable.is_empty() {
         return Truth::Unknown;
     }
     match &phase.exit {
-        Some(condition) => condition.truth(&lookup(metrics)),
+        Some(condition) => {
+            condition.truth_without(&lookup(metrics), &|it| is_waived(workflow, phase, state, it))
+        }
         None if failing_checks(phase, &evidence.results).next().is_none() => Truth::True,
         None => Truth::False,
     }

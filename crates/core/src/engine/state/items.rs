@@ -7,7 +7,7 @@ use crate::engine::journal::task::item::{Item, ListChange, Listing};
 use crate::engine::journal::task::requirement::Requirement;
 use crate::engine::state::parts::item_list::ItemList;
 use crate::engine::state::parts::station::Station;
-use crate::engine::state::run_state::State;
+use crate::engine::state::run_state::{ItemBegan, State};
 use crate::facts::FactName;
 use crate::workflow::model::{ItemSource, PhaseId, Workflow};
 use loop_base::value::Value;
@@ -68,6 +68,11 @@ impl State {
             Listing::Change(change) => Cow::Borrowed(change.as_ref()),
         };
         self.item.clone_from(&change.next);
+        let begun =
+            self.item.as_ref().filter(|it| self.item_began.as_ref().is_none_or(|was| was.item != it.id));
+        if let Some(item) = begun {
+            self.item_began = Some(ItemBegan { item: item.id.clone(), tree: self.seen.tree.clone() });
+        }
         self.items_left = change.left;
         self.listed = true;
         self.warn_of_removed(workflow, &change);

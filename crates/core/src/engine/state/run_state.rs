@@ -28,7 +28,23 @@ use std::sync::Arc;
 
 /// The version of what a snapshot holds. It is raised whenever a snapshot of the version before would
 /// be misread; those are folded again from their events.
-pub const STATE_VERSION: i64 = 4;
+pub const STATE_VERSION: i64 = 5;
+
+/// An item, and the tree that the work on it began with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemBegan {
+    pub item: String,
+    pub tree: String,
+}
+
+/// What somebody approved at a gate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateApproval {
+    pub by: String,
+    pub at: Timestamp,
+    /// Fact → the digest of what it was about.
+    pub changes: BTreeMap<String, String>,
+}
 
 /// How a call went wrong, for the questions that follow it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +103,9 @@ pub struct State {
     /// Full passes of the tests since the last failure.
     pub green_runs: u32,
     pub item: Option<Item>,
+    /// What the tree was when the list gave this item out first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item_began: Option<ItemBegan>,
     /// Open item → commits of work that the calls on it made, oldest first; capped.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) item_commits: BTreeMap<String, Vec<String>>,
@@ -143,6 +162,12 @@ pub struct State {
     /// Gate → the facts about the change that were so when it was passed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub gates_about: BTreeMap<String, BTreeSet<String>>,
+    /// Gate → when somebody approved it last.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gates_passed_at: BTreeMap<String, Timestamp>,
+    /// Gate → what was approved there, since its boundary was left.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gates_saw: BTreeMap<String, GateApproval>,
     /// Where a gate is asked outside, and when that is looked at again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_at: Option<String>,
@@ -203,6 +228,9 @@ pub struct State {
     pub uncontained: bool,
     /// A phase was skipped, or the agent's word was taken for something.
     pub unproven: bool,
+    /// Phases that a person skipped and that were not begun again since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skips: Vec<PhaseId>,
     /// The run was taken over, and nothing has been measured here yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untested: bool,

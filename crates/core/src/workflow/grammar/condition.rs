@@ -63,6 +63,16 @@ impl Condition {
         judge::truth(&self.root, lookup)
     }
 
+    /// Returns whether the condition holds where nobody has to bring what is `waived`: a part that is unknown for want
+    /// of it keeps nothing from being true.
+    pub fn truth_without(
+        &self,
+        lookup: &dyn Fn(&str) -> Option<Value>,
+        waived: &dyn Fn(&str) -> bool,
+    ) -> Truth {
+        judge::truth_without(&self.root, lookup, waived, Truth::True)
+    }
+
     /// Returns the terms that keep the condition from being true, each with the values that did it,
     /// such as `tests_failing == 0: tests_failing is 2` or `has_adr: unknown`.
     pub fn explain(&self, lookup: &dyn Fn(&str) -> Option<Value>) -> Vec<String> {

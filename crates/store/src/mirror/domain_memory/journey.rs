@@ -46,6 +46,10 @@ impl Journey {
             }
             Moment::GateRequested { gate } => ("gate", "requested", *gate, "success", json!({})),
             Moment::GateApproved { gate, by } => ("gate", "approved", *gate, "success", json!({ "by": by })),
+            Moment::GateRefused { gate, refusal } => {
+                let (action, note) = refusal.words();
+                ("gate", action, *gate, "failure", json!({ "note": note }))
+            }
             Moment::ItemDone { id } => ("decision", "capability-complete", *id, "success", json!({})),
             Moment::Landed(landing) => {
                 let (action, outcome) = landed(landing);

@@ -5,7 +5,7 @@ use super::{Capabilities, SystemView, skills};
 use loop_base::files;
 use loop_base::secret::redact;
 use loop_core::engine::{
-    GateState, History, PhaseStatus, QuestionKind, SkillHistory, State, Station, Status, Step,
+    GateRefusal, GateState, History, PhaseStatus, QuestionKind, SkillHistory, State, Station, Status, Step,
 };
 use loop_core::workflow::model::Workflow;
 use serde_json::{Map, Value, json};
@@ -217,13 +217,16 @@ fn gates<'a>(
             || state.gates_wanted.contains(name)
             || known.is_some_and(|it| it.requested_at.is_some());
         let is_approved = known.is_some_and(|it| it.approved.is_some());
-        let is_rejected = known.is_some_and(|it| it.rejected);
-        let status = match (is_approved, is_rejected, open == Some(name)) {
+        let refused = known.and_then(|it| it.refused.as_ref());
+        let status = match (is_approved, refused, open == Some(name)) {
             (_, _, true) => GateStatus::Requested,
             (true, _, false) => GateStatus::Approved,
-            (false, true, false) => GateStatus::Rejected,
-            (false, false, false) if required => GateStatus::Pending,
-            (false, false, false) => GateStatus::NotApplicable,
+            (false, Some(GateRefusal::Rejected { .. }), false) => GateStatus::Rejected,
+            // Nobody has answered yet.
+            (false, Some(GateRefusal::TimedOut), false) => GateStatus::Requested,
+            // It is asked again after the changes.
+            (false, Some(GateRefusal::Changes { .. }) | None, false) if required => GateStatus::Pending,
+            (false, Some(GateRefusal::Changes { .. }) | None, false) => GateStatus::NotApplicable,
         };
         GateView { name, required, status, known }
     })
@@ -239,6 +242,9 @@ fn gates_json(workflow: &Workflow, state: &State, log: &SkillHistory) -> Value {
         if let Some((by, at)) = gate.known.and_then(|it| it.approved.as_ref()) {
             value["approvedBy"] = by.as_str().into();
             value["approvedAt"] = at.to_string().into();
+        }
+        if let Some(refused) = gate.known.and_then(|it| it.refused.as_ref()) {
+            value["notes"] = refused.words().1.into();
         }
         all.insert(gate.name.to_owned(), value);
     }
@@ -292,9 +298,7 @@ pub(super) fn write_failures(
         files::text(path).ok().and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default();
     let is_ours = |it: &Value| it["run"].as_str() == Some(run);
     let mut entries: Vec<Value> = before.iter().filter(|it| !is_ours(it)).cloned().collect();
-    let is_blocked = Status::of(state) == Status::Halted;
-    for (index, failure) in state.troubles.failures.iter().enumerate() {
-        let is_last = index + 1 == state.troubles.failures.len();
+    for failure in &state.troubles.failures {
         let seconds = failure.resolved_at.map(|it| it.since(failure.at) / 1000);
         entries.push(json!({
             "run": run,
@@ -303,10 +307,10 @@ pub(super) fn write_failures(
             "stage": workflow.phases[failure.phase].name,
             "error": failure.text,
             "errorType": failure.class.to_string(),
-            "retries": state.retry.count,
+            "retries": failure.retries,
             "resolution": failure.resolution,
             "resolutionTime": seconds,
-            "wasEscalated": is_blocked && is_last && failure.resolution.is_none(),
+            "wasEscalated": failure.escalated,
         }));
     }
     let over = entries.len().saturating_sub(FAILURES_MOST);

@@ -94,6 +94,9 @@ pub struct Facts {
     pub branch: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Value>,
+    /// Fact of `[facts]` that is so → SHA-256 of the changes in the files that it is about.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub about: BTreeMap<String, String>,
     /// Files changed since the run began, for prompts and mirrors; capped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,

@@ -34,6 +34,9 @@ impl State {
                 {
                     self.gates_wanted.push(gate.clone());
                 }
+                if question.kind == QuestionKind::Blocked {
+                    self.troubles.escalate(self.phase);
+                }
                 self.questions = question.id;
                 self.asked_at = None;
                 self.look_at = None;

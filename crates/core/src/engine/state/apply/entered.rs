@@ -5,7 +5,7 @@ use crate::engine::state::parts::feedback::Feedback;
 use crate::engine::state::parts::station::Station;
 use crate::engine::state::parts::troubles::FailureEntry;
 use crate::engine::state::parts::visit::{PhaseStatus, Visit};
-use crate::engine::state::run_state::{ProvenState, State};
+use crate::engine::state::run_state::{GateApproval, ProvenState, State};
 use crate::facts::FactName;
 use crate::workflow::model::{Back, ErrorClass, PhaseId, SignalWord, Workflow};
 use loop_base::text::counted;
@@ -37,11 +37,16 @@ impl State {
         self.station = Station::Ready;
     }
 
-    /// What the change touches by now, whoever passed a gate here has seen.
+    /// What the change touches by now, and how, whoever passed a gate here has seen.
     fn remember_what_gates_saw(&mut self, workflow: &Workflow) {
         let is_so = |it: &&String| self.seen.values.get(*it) == Some(&Value::Bool(true));
         let facts: BTreeSet<String> = workflow.facts.keys().filter(is_so).cloned().collect();
-        self.gates_about.extend(self.approved.keys().map(|gate| (gate.clone(), facts.clone())));
+        for (gate, by) in &self.approved {
+            self.gates_about.insert(gate.clone(), facts.clone());
+            let at = self.gates_passed_at.get(gate).copied().unwrap_or(self.updated_at);
+            let approval = GateApproval { by: by.clone(), at, changes: self.seen.about.clone() };
+            self.gates_saw.insert(gate.clone(), approval);
+        }
     }
 
     /// Ends the phase that is left or opens what is to be done again. Returns whether the work was sent
@@ -77,7 +82,7 @@ impl State {
                 self.back_to = Some(from);
                 let straight =
                     workflow.phases[from].reject.as_ref().is_some_and(|it| it.back == Back::Direct);
-                self.reopen(if straight { from } else { phase }, "rejected");
+                self.reopen(workflow, if straight { from } else { phase }, "rejected");
             }
             How::Unproven { why, by_person } => {
                 self.proof_returns += u32::from(!by_person);
@@ -86,7 +91,7 @@ impl State {
                 self.feedback = Some(feedback);
                 self.proving = None;
                 self.back_to = None;
-                self.reopen(phase, "the proof found something");
+                self.reopen(workflow, phase, "the proof found something");
             }
             How::Collided { why } => {
                 self.landing_returns += 1;
@@ -95,7 +100,7 @@ impl State {
                 self.feedback = Some(feedback);
                 self.proving = None;
                 self.back_to = None;
-                self.reopen(phase, "it conflicts with what was merged since it began");
+                self.reopen(workflow, phase, "it conflicts with what was merged since it began");
             }
             How::Changes { gate, text } => {
                 self.guide(Some(&format!("changes asked for at the gate \"{gate}\": {text}")));
@@ -109,26 +114,32 @@ impl State {
                     tried: None,
                     resolution: None,
                     resolved_at: None,
+                    retries: self.retry.count,
+                    escalated: false,
                 });
                 self.back_to = None;
-                self.reopen(phase, "changes asked for at a gate");
+                self.reopen(workflow, phase, "changes asked for at a gate");
             }
             How::Moved => {
                 self.back_to = None;
                 self.retry.resume(workflow.retries.as_ref());
-                self.reopen(phase, "moved by a person");
+                self.reopen(workflow, phase, "moved by a person");
             }
         }
         true
     }
 
     /// What was done from the phase that the work goes back to is to be done again.
-    fn reopen(&mut self, back_to: PhaseId, why: &str) {
+    fn reopen(&mut self, workflow: &Workflow, back_to: PhaseId, why: &str) {
         let here = self.phase;
         self.proven = None;
         self.landing = None;
         self.train = None;
         let done = self.phases[back_to.min(here)..=here].iter_mut();
         done.filter(|it| it.status != PhaseStatus::Pending).for_each(|it| it.reopen(why));
+        // What was skipped is done this time. An item is done once, so one that was accepted stays as it is.
+        self.skips.retain(|it| *it < back_to || workflow.phases[*it].each.is_some());
+        let beginning = &self.opening.beginning;
+        self.unproven = self.opening.unverified || !beginning.off.is_empty() || !self.skips.is_empty();
     }
 }

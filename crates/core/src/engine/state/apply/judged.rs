@@ -221,6 +221,8 @@ impl State {
             tried: None,
             resolution: None,
             resolved_at: None,
+            retries: self.retry.count,
+            escalated: false,
         });
     }
 

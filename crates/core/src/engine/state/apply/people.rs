@@ -1,6 +1,7 @@
 //! What somebody said: answers and commands, approvals and their end, phases that were skipped, and what
 //! was settled without anybody.
 
+use crate::engine::deciding::gate::reopened;
 use crate::engine::journal::closing::landing::Landing;
 use crate::engine::journal::hold::Wait;
 use crate::engine::journal::people::approval::Void;
@@ -127,6 +128,7 @@ impl State {
         self.phases[self.phase].end(at, status, "skipped by user");
         self.visit.skipped = true;
         self.unproven = true;
+        self.skips.push(self.phase);
         let name = &workflow.phases[self.phase].name;
         self.warn(format!("{name} was skipped by a person: {why}"));
         self.station = Station::Leaving { how: Leave::Skipped };
@@ -189,7 +191,11 @@ impl State {
         self.leave_again();
     }
 
-    pub(super) fn approve(&mut self, gate: &str, by: &str) {
+    pub(super) fn approve(&mut self, workflow: &Workflow, at: Timestamp, gate: &str, by: &str) {
+        if let Some(why) = reopened(workflow, self, gate) {
+            self.warn(format!("{by} approved the gate {gate} once more, because {why}"));
+        }
+        self.gates_passed_at.insert(gate.to_owned(), at);
         self.approved.insert(gate.to_owned(), by.to_owned());
         self.gates_passed.insert(gate.to_owned(), by.to_owned());
         self.approve_requirements(by);

@@ -49,6 +49,12 @@ pub struct FailureEntry {
     pub resolution: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved_at: Option<Timestamp>,
+    /// How many retries had been used when it happened.
+    #[serde(default)]
+    pub retries: u32,
+    /// A person was asked to help.
+    #[serde(default)]
+    pub escalated: bool,
 }
 
 impl From<&ToldFailure> for FailureEntry {
@@ -64,6 +70,8 @@ impl From<&ToldFailure> for FailureEntry {
             tried: None,
             resolution: told.resolution.clone(),
             resolved_at: told.resolved_at,
+            retries: 0,
+            escalated: false,
         }
     }
 }
@@ -99,6 +107,12 @@ impl Troubles {
         if let Some(failure) = self.failures.iter_mut().rev().find(|it| it.phase == phase) {
             failure.tried = tried.map(|it| it.chars().take(TRIED_KEPT).collect());
         }
+    }
+
+    /// Says that the run waits for a person because of the last failure of a phase, if it is open.
+    pub(crate) fn escalate(&mut self, phase: PhaseId) {
+        let last = self.failures.last_mut().filter(|it| it.phase == phase && it.resolution.is_none());
+        last.into_iter().for_each(|it| it.escalated = true);
     }
 
     /// Says what became of the failures of a phase that are still open.

@@ -9,6 +9,7 @@ use crate::engine::journal::people::command::Command;
 use crate::engine::journal::people::question::QuestionKind;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::judged_turn::JudgedTurn;
+use crate::engine::state::views::skill_history::GateRefusal;
 use crate::workflow::model::PhaseId;
 
 /// One thing that happened to a run.
@@ -41,6 +42,10 @@ pub enum Moment<'a> {
         gate: &'a str,
         by: &'a str,
     },
+    GateRefused {
+        gate: &'a str,
+        refusal: GateRefusal,
+    },
     ItemDone {
         id: &'a str,
     },
@@ -51,6 +56,9 @@ pub enum Moment<'a> {
 impl<'a> Moment<'a> {
     /// What a fact tells; `state` is the state after it.
     pub(super) fn of(state: &'a State, event: &'a Event) -> Option<Moment<'a>> {
+        if let Some((gate, refusal)) = GateRefusal::of(state, event) {
+            return Some(Moment::GateRefused { gate, refusal });
+        }
         Some(match event {
             Event::Opened(_) => Moment::Opened,
             Event::Entered { phase, how } => {

@@ -39,6 +39,20 @@ fn is_due(state: &State, skill: &String) -> bool {
     !state.visit.skills_done.contains(skill) && !state.skipped.contains_key(skill)
 }
 
+/// Whether only skills of a phase report this that a person skipped.
+pub(crate) fn is_waived(workflow: &Workflow, phase: &Phase, state: &State, name: &str) -> bool {
+    let brings =
+        |it: &&String| workflow.skills.get(*it).is_some_and(|it| it.reports.iter().any(|it| it == name));
+    let mut by = phase.skills.iter().filter(brings).peekable();
+    by.peek().is_some() && by.all(|it| state.skipped.contains_key(it))
+}
+
+/// What a phase has to leave behind: whoever has its role writes it, so it does not apply where that skill was skipped.
+pub(crate) fn of_phase<'a>(phase: &'a Phase, state: &State) -> &'a [String] {
+    let is_skipped = phase.skills.contains(&phase.role) && state.skipped.contains_key(&phase.role);
+    if is_skipped { &[] } else { &phase.deliverables }
+}
+
 /// The skill that looks at a failure, else the next one that is due, else the last one that nobody
 /// skipped, else the phase's own prompt.
 fn step(workflow: &Workflow, phase: &Phase, state: &State) -> Step {
@@ -197,12 +211,12 @@ pub(crate) fn measure(workflow: &Workflow, phase: &Phase, state: &State, call: &
         }
         Step::Skill(skill) => {
             let mut deliverables = skill_deliverables(skill);
-            deliverables.extend(phase.deliverables.iter().cloned());
+            deliverables.extend_from_slice(of_phase(phase, state));
             deliverables.extend(delivered(workflow, state));
             Effect::Measure { checks: failed_first(phase, state), deliverables }
         }
         Step::Main => {
-            let mut deliverables = phase.deliverables.clone();
+            let mut deliverables = of_phase(phase, state).to_vec();
             deliverables.extend(delivered(workflow, state));
             Effect::Measure { checks: failed_first(phase, state), deliverables }
         }
@@ -219,7 +233,7 @@ fn delivered(workflow: &Workflow, state: &State) -> Vec<String> {
         log.status == PhaseStatus::Completed && 0 < log.iterations
     };
     let earlier = (0..state.phase).filter(was_done).map(|it| &workflow.phases[it]);
-    let of_phases = earlier.clone().flat_map(|it| it.deliverables.clone());
+    let of_phases = earlier.clone().flat_map(|it| of_phase(it, state).to_vec());
     let called = earlier.flat_map(|it| &it.skills).chain(&state.visit.skills_done);
     let called = called.filter(|it| !state.skipped.contains_key(*it));
     let of_skills = called.filter_map(|it| workflow.skills.get(it)).flat_map(|it| it.deliverables.clone());

@@ -1,13 +1,14 @@
 //! What each skill was called for, how long it took and what it left behind, how the gates stand, and what was
 //! reached on the way: the part of a run's history that a workflow of stages and skills is read by.
 
-use crate::engine::journal::calls::ending::How;
 use crate::engine::journal::effect::{Call, Effect, Step};
 use crate::engine::journal::event::Event;
-use crate::engine::journal::people::command::Command;
+use crate::engine::journal::people::command::{Choice, Command};
 use crate::engine::journal::people::question::QuestionKind;
+use crate::engine::state::parts::station::Station;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::judged_turn::JudgedTurn;
+use crate::engine::state::views::next_call::of_phase;
 use crate::report::NestedSkill;
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::time::Timestamp;
@@ -58,7 +59,58 @@ pub struct GateState {
     pub requested_at: Option<Timestamp>,
     /// By whom, and when.
     pub approved: Option<(String, Timestamp)>,
-    pub rejected: bool,
+    /// What was said there in place of an approval.
+    pub refused: Option<GateRefusal>,
+}
+
+/// How a gate was not passed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GateRefusal {
+    Rejected {
+        by: String,
+        text: String,
+    },
+    /// It is asked again once they are made.
+    Changes {
+        text: String,
+    },
+    /// Nobody answered in time.
+    TimedOut,
+}
+
+impl GateRefusal {
+    /// Returns the gate that a fact says this of; `state` is the state after it.
+    pub(super) fn of<'a>(state: &'a State, event: &'a Event) -> Option<(&'a str, GateRefusal)> {
+        let Station::Waiting { question, answer: Some(answer) } = &state.station else { return None };
+        let QuestionKind::Gate(gate) = &question.kind else { return None };
+        let is_answer = matches!(
+            event,
+            Event::Commanded(Command::Answer(_))
+                | Event::Heard { answer: Some(_), .. }
+                | Event::Expired { .. }
+        );
+        let (by, text) = (answer.by.clone(), answer.text.clone());
+        let refusal = match &answer.choice {
+            Choice::Reject => GateRefusal::Rejected { by, text },
+            Choice::Changes => GateRefusal::Changes { text },
+            Choice::Expired => GateRefusal::TimedOut,
+            _ => return None,
+        };
+        is_answer.then_some((gate.as_str(), refusal))
+    }
+
+    /// Returns what happened, as a word and as a note for people.
+    pub fn words(&self) -> (&'static str, String) {
+        match self {
+            GateRefusal::Rejected { by, text } => {
+                let by = if by.is_empty() { "somebody" } else { by };
+                let text = if text.is_empty() { String::new() } else { format!(": {text}") };
+                ("rejected", format!("rejected by {by}{text}"))
+            }
+            GateRefusal::Changes { text } => ("changes-requested", format!("changes asked for: {text}")),
+            GateRefusal::TimedOut => ("timed-out", "nobody answered in time".to_owned()),
+        }
+    }
 }
 
 /// Something that was reached.
@@ -100,10 +152,7 @@ impl SkillHistory {
                 self.reach(at, Milestone::Approved { gate: gate.clone(), by: by.clone() });
             }
             Event::Voided { gate, .. } => self.gate(gate).approved = None,
-            Event::Entered { phase, how } => {
-                if let How::Changes { gate, .. } = how {
-                    self.gate(gate).rejected = true;
-                }
+            Event::Entered { phase, how: _ } => {
                 self.reach(at, Milestone::Entered { phase: workflow.phases[*phase].name.clone() });
             }
             Event::Commanded(Command::Skip { skill, reason }) => {
@@ -111,8 +160,11 @@ impl SkillHistory {
             }
             _ => (),
         }
+        if let Some((gate, refusal)) = GateRefusal::of(state, event) {
+            self.gate(gate).refused = Some(refusal);
+        }
         if let Some(turn) = turn {
-            self.end(workflow, at, turn);
+            self.end(workflow, state, at, turn);
             if !state.seen.commit.is_empty() && state.seen.commit != self.commit {
                 let summary = turn.report.summary.clone();
                 let said = summary.unwrap_or_else(|| format!("call {}", turn.call.number));
@@ -134,7 +186,7 @@ impl SkillHistory {
         }
     }
 
-    fn end(&mut self, workflow: &Workflow, at: Timestamp, turn: &JudgedTurn) {
+    fn end(&mut self, workflow: &Workflow, state: &State, at: Timestamp, turn: &JudgedTurn) {
         let (Some(skill), report) = (turn.skill(), &turn.report) else { return };
         let is_done = turn.is_done();
         let open = self.calls.iter_mut().rev().find(|it| it.skill == skill && it.ended.is_none());
@@ -146,7 +198,7 @@ impl SkillHistory {
                 // The last call of a phase answers for those of the phase.
                 let phase = &workflow.phases[turn.call.phase];
                 let is_last = phase.skills.last().is_some_and(|it| it == skill);
-                let of_phase = phase.deliverables.iter().filter(|_| is_last);
+                let of_phase = of_phase(phase, state).iter().filter(|_| is_last);
                 let verified = workflow.skills.get(skill).into_iter().flat_map(|it| &it.deliverables);
                 let verified = verified.chain(of_phase);
                 let missing = verified.filter(|it| !report.deliverables.contains(it));

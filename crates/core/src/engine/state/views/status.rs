@@ -9,6 +9,7 @@ use crate::engine::state::parts::station::Station;
 use crate::engine::state::parts::visit::PhaseStatus;
 use crate::engine::state::run_state::State;
 use crate::engine::state::views::run_command::run_again;
+use crate::facts::FactName;
 use crate::proof::Proof;
 use crate::workflow::model::{PhaseId, Workflow};
 use loop_base::text::shell_word;
@@ -212,6 +213,12 @@ impl State {
     /// changed after it: an answer alone would end at the same halt.
     pub fn stage_to_review<'a>(&self, workflow: &'a Workflow) -> Option<&'a str> {
         let is_blocked = self.question().is_some_and(|it| it.kind == QuestionKind::Blocked);
+        // What was skipped is asked for where the work would be merged.
+        let asks_merge = workflow.phases[self.phase].asks_for(FactName::PrMerged.name());
+        let skipped = self.skips.first().map(|it| &workflow.phases[*it]).filter(|it| it.each.is_none());
+        if let Some(phase) = skipped.filter(|_| is_blocked && asks_merge && !self.is_proven()) {
+            return Some(&phase.name);
+        }
         let is_unreviewed = matches!(self.landing, Some(Landing::Not { unreviewed: true, .. }));
         let stage = workflow.proof.at.filter(|_| is_blocked && is_unreviewed)?;
         Some(&workflow.phases[stage].name)

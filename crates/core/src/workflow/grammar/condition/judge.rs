@@ -15,6 +15,32 @@ pub(super) fn truth(term: &Term, lookup: Lookup) -> Truth {
     }
 }
 
+/// As [`truth`], where each part that is unknown because it names something `waived` is what helps the condition to be
+/// `wanted`.
+pub(super) fn truth_without(
+    term: &Term,
+    lookup: Lookup,
+    waived: &dyn Fn(&str) -> bool,
+    wanted: Truth,
+) -> Truth {
+    let all = |terms: &[Term], decisive: Truth| {
+        decided(terms.iter().map(|it| truth_without(it, lookup, waived, wanted)), decisive)
+    };
+    match &term.shape {
+        Shape::Not(inner) => opposite(truth_without(inner, lookup, waived, opposite(wanted))),
+        Shape::All(terms) => all(terms, Truth::False),
+        Shape::Some(terms) => all(terms, Truth::True),
+        Shape::Literal(_) | Shape::Name(_) | Shape::Compare(..) => {
+            let mut is_waived = false;
+            term.each_name(&mut |name, _| is_waived |= waived(name));
+            match truth(term, lookup) {
+                Truth::Unknown if is_waived => wanted,
+                it => it,
+            }
+        }
+    }
+}
+
 /// Returns the value of a term; `None` is unknown.
 fn value(term: &Term, lookup: Lookup) -> Option<Value> {
     match &term.shape {
@@ -47,9 +73,13 @@ fn opposite(truth: Truth) -> Truth {
 
 /// One term that is `decisive` decides; else one unknown term makes all unknown.
 fn strongest(terms: &[Term], decisive: Truth, lookup: Lookup) -> Truth {
+    decided(terms.iter().map(|it| truth(it, lookup)), decisive)
+}
+
+fn decided(terms: impl Iterator<Item = Truth>, decisive: Truth) -> Truth {
     let mut result = opposite(decisive);
     for term in terms {
-        match truth(term, lookup) {
+        match term {
             it if it == decisive => return decisive,
             Truth::Unknown => result = Truth::Unknown,
             Truth::True | Truth::False => {}
