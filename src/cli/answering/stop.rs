@@ -29,7 +29,7 @@ pub(crate) struct CancelFlags {
 
 pub(crate) fn stop(context: &Context, flags: &StopFlags) -> anyhow::Result<u8> {
     if flags.now {
-        return paused(context, desk::pause(&context.caller)?);
+        return pause(context);
     }
     match desk::stop(&context.caller)? {
         Commanded::Nothing => tell(context, NOTHING),
@@ -66,21 +66,15 @@ fn is_at_proof(told: &CommandedRun) -> bool {
 
 pub(crate) fn pause(context: &Context) -> anyhow::Result<u8> {
     match desk::pause(&context.caller)? {
-        Commanded::Nothing => Err(Refusal::usage(
-            "there is nothing to pause: no run of this project is unfinished",
-            "loop status",
-        )),
-        done => paused(context, done),
-    }
-}
-
-/// Says what came of a pause; where no run is unfinished, nothing is left to end.
-fn paused(context: &Context, done: Commanded) -> anyhow::Result<u8> {
-    match done {
         Commanded::Told(told) => tell_ended(context, &told, Status::Paused),
         Commanded::Done(told) => tell_ended(context, &told, Status::of(&told.state)),
         Commanded::Question(question) => return Err(question.unasked.into()),
-        Commanded::Nothing => tell(context, NOTHING),
+        Commanded::Nothing => {
+            return Err(Refusal::usage(
+                "there is nothing to pause: no run of this project is unfinished",
+                "loop status",
+            ));
+        }
     }
     Ok(0)
 }

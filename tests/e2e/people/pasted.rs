@@ -109,14 +109,6 @@ fn a_mistyped_command_is_told_the_one_that_was_meant() {
     assert!(!done.err.contains("did you mean"), "{}", done.err);
 }
 
-#[test]
-fn without_a_run_every_command_that_ends_one_is_done() {
-    let sandbox = Sandbox::new();
-    for words in [&["stop"][..], &["stop", "--now"], &["cancel"]] {
-        sandbox.run(words).exits(0).says("no active loop in this project");
-    }
-}
-
 /// Nobody looks at a run without a terminal but at its words: a wait is told once more when it is continued.
 #[test]
 fn a_run_that_waits_for_its_provider_says_so_when_it_is_continued() {
