@@ -354,7 +354,11 @@ fn definition(workflow: &Workflow) -> String {
 pub fn account_of(workflow: &Workflow, project: &str) -> String {
     let set = |name: &str| workflow.agent.env.get(name).cloned().or_else(|| std::env::var(name).ok());
     match workflow.agent.cli.row() {
-        Some(row) if row.is_any_program() => agents::account_of_program(&workflow.agent.args, project),
+        Some(row) if row.is_any_program() => {
+            let args: Vec<String> =
+                workflow.agent.args.iter().map(|it| secret::redact(it).into_owned()).collect();
+            agents::account_of_program(&args, project)
+        }
         Some(row) => agents::account(row, &set),
         None => workflow.agent.cli.to_string(),
     }

@@ -187,8 +187,8 @@ fn g31_a_hold_binds_every_run_of_a_program_and_is_cleared_by_its_name() {
     assert!(typo.err.contains("no account is called \"command-typo\"; in use: command-o"), "{typo:?}");
     let holds: Vec<serde_json::Value> =
         serde_json::from_str(&machine.ask(&here, &["limits", "--json"]).out).expect("a list");
-    let names = holds.iter().filter_map(|it| it["agent"].as_str());
-    let name = names.filter(|it| it.starts_with("command-one.sh-")).next().expect("an account");
+    let mut names = holds.iter().filter_map(|it| it["agent"].as_str());
+    let name = names.find(|it| it.starts_with("command-one.sh-")).expect("an account");
     let cleared = machine.ask(&here, &["limits", "--clear", name]).exits(0);
     assert!(cleared.out.contains("cleared; 1 unfinished run will ask again"), "{cleared:?}");
     let rest = machine.ask(&here, &["limits"]).out;

@@ -4,7 +4,6 @@
 
 use crate::agent_table::{AgentRow, COMMAND, Folder};
 use loop_base::programs::{INTERPRETERS, SHELLS};
-use loop_base::secret::redact;
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
@@ -34,10 +33,9 @@ pub fn account(row: &AgentRow, variable: Variable<'_>) -> String {
 
 /// Returns the name of the account of a program that the user gave as the agent: nobody knows who serves it, so each
 /// program has one of its own, with slots and a line in `loop limits`. A file is told apart by where it leads to from
-/// the project; a program of the system and a module are the same in every project.
+/// the project; a program of the system and a module are the same in every project. The arguments come without secrets.
 pub fn account_of_program(args: &[String], project: &str) -> String {
-    let words: Vec<String> = args.iter().map(|it| redact(it).into_owned()).collect();
-    let Some(StartedProgram { word, is_file }) = started(&words) else { return COMMAND.name.to_owned() };
+    let Some(StartedProgram { word, is_file }) = started(args) else { return COMMAND.name.to_owned() };
     let is_text = word.contains(char::is_whitespace);
     // A text is for a shell; the words in it are nobody's name.
     let shown = if is_text { "script" } else { last_part(word) };
