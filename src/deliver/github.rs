@@ -2,7 +2,6 @@
 //! and a comment, is read, and is merged by us where the workflow says so. Everything is asked of the host before it
 //! is done, so that whoever comes after a crash finds what was done. What the host says is read, never assumed.
 
-use super::pull_request::mark_of;
 use super::remote::{self, Remote, RemoteResult, usual_remote};
 use crate::tree::changes::is_ancestor;
 use crate::tree::git::{Git, GitError};
@@ -49,6 +48,11 @@ impl PullRequest {
     fn is_of(&self, run: &str) -> bool {
         self.comments.iter().any(|it| it.body.contains(&mark_of(run)))
     }
+}
+
+/// How lines begin that people do not see, by which a comment of a run is known again.
+pub(crate) fn mark_of(run: &str) -> String {
+    format!("<!-- loop {run}: ")
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

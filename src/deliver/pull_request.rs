@@ -2,7 +2,7 @@
 //! looked at like one of our own: the tree that came of it is checked unless it is the one that was proven.
 
 use super::completion::{CompletionBox, boxes};
-use super::github::{GitHub, PullRequest, RequestState};
+use super::github::{GitHub, PullRequest, RequestState, mark_of};
 use super::land;
 use super::merged::{self, Arrival, Judged, MergeJudge};
 use super::remote::RemoteResult;
@@ -184,11 +184,6 @@ fn description(hub: &GitHub<'_>) -> String {
 /// A line that people do not see, by which a comment of ours is known again.
 fn mark(hub: &GitHub<'_>, what: &str) -> String {
     format!("{}{what} -->", mark_of(&hub.run.id))
-}
-
-/// How those lines of a run begin.
-pub(crate) fn mark_of(run: &str) -> String {
-    format!("<!-- loop {run}: ")
 }
 
 /// The label of a gate that somebody has to answer.

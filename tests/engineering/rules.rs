@@ -115,7 +115,7 @@ const RULES: [(&str, &str, &[&str], &[&str]); 43] = [
     (
         "OR-35",
         "a skip has a reason",
-        &["or35-skip-a-skill", "or35-skipped-skills-and-a-failing-check"],
+        &["or35-skip-a-skill", "or35-skipped-claims", "or35-skipped-skills-and-a-failing-check"],
         &["engineering/people.rs or35_a_skill_is_skipped_only_with_a_reason"],
     ),
     (

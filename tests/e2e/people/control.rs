@@ -139,9 +139,7 @@ fn runs_several_unfinished_runs_are_listed() {
     sandbox.run(&[&["run", "build two"], &flags[..]].concat()).exits(6);
     for command in [&["cancel"][..], &["stop"], &["resume"], &["run"], &["guide", "x"], &["pause"]] {
         let done = sandbox.run(command).exits(2).says("build one").says("build two");
-        let continues = matches!(command[0], "run" | "resume");
-        let words = if continues { "run".to_owned() } else { command.join(" ") };
-        done.says(&format!("or: loop {words} --run {}\n", &first[..8]));
+        done.says(&format!("or: loop {} --run {}\n", command.join(" "), &first[..8]));
     }
     sandbox.run(&["answer", "reset"]).exits(2).says("no question is open");
     sandbox.run(&["status"]).exits(0).says("build two");

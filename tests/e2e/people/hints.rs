@@ -237,7 +237,7 @@ fn hints_of_the_queue_work() {
     proposes(&run("sys-003"), 2, "loop queue list");
     let file = "domain-memory/shop/system-queue.json";
     sandbox.write(file, sandbox.read(file).replacen("\"specified\"", "\"in-progress\"", 1));
-    proposes(&run("sys-001"), 2, "loop queue set sys-001 --status blocked");
+    proposes(&run("sys-001"), 2, "loop queue list");
     std::fs::create_dir_all(sandbox.project.join("domain-memory/bank")).expect("a folder");
     std::fs::copy(sandbox.project.join(file), sandbox.project.join("domain-memory/bank/system-queue.json"))
         .expect("a queue");

@@ -496,7 +496,12 @@ fn what_a_finding_names_can_be_waived_and_the_whole_command_is_shown() {
     let done = sandbox.run(&["run", "it", "--agent-cmd", &agent, "--check", "tests=sh t.sh"]).exits(3);
     done.says("(the run changed t.sh)").says("next: loop show --diff\n  or: loop answer waive \"REASON\"\n");
     sandbox.run(&["status"]).exits(0).says("next: loop show --diff\n  or: loop answer waive \"REASON\"\n");
-    sandbox.run(&["waive", "t.sh", "--reason", "it asked for too much"]).exits(0);
+    // The check is what was found, and there may be more to it than the file.
+    sandbox
+        .run(&["waive", "t.sh", "--reason", "it asked for too much"])
+        .exits(2)
+        .says("can be waived: tests");
+    sandbox.run(&["waive", "tests", "--reason", "it asked for too much"]).exits(0);
     sandbox.run(&["run"]).exits(0).says("completed (unverified)");
 }
 
@@ -511,7 +516,7 @@ fn a_dry_run_says_what_the_flags_and_the_answers_lead_to() {
     sandbox.run(&["run", "--dry-run", "--max", "5"]).exits(0).says(higher);
     sandbox.run(&["run", "it", "--dry-run", "--max", "5"]).exits(0).says(higher);
     sandbox
-        .run(&["run", "it", "--dry-run", "--fresh"])
+        .run(&["run", "it", "--dry-run", "--fresh", "--agent-cmd", &agent, "--check", "tests=test -f work"])
         .exits(0)
         .says("and open a new one; then run every check once");
     let told = sandbox.run(&["run", "--dry-run", "--max", "5", "--json"]).exits(0).out;

@@ -46,6 +46,13 @@ pub struct GateApproval {
     pub changes: BTreeMap<String, String>,
 }
 
+impl GateApproval {
+    /// Whether what was approved is another change now.
+    pub(crate) fn is_of_other_changes(&self, about: &BTreeMap<String, String>) -> bool {
+        self.changes.iter().any(|(fact, digest)| about.get(fact) != Some(digest))
+    }
+}
+
 /// How a call went wrong, for the questions that follow it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallTrouble {

@@ -65,7 +65,7 @@ impl Condition {
 
     /// Returns whether the condition holds where nobody has to bring what is `waived`: a part that is unknown for want
     /// of it keeps nothing from being true.
-    pub fn truth_without(
+    pub(crate) fn truth_without(
         &self,
         lookup: &dyn Fn(&str) -> Option<Value>,
         waived: &dyn Fn(&str) -> bool,

@@ -71,7 +71,7 @@ impl State {
             Event::Expired { question: _ } => self.take_answer(&Answer::expired()),
             Event::Reset { guidance } => self.reset(workflow, at, guidance.as_deref()),
             Event::Pivoted => self.pivot(),
-            Event::Approved { gate, by, about: _, signer: _ } => self.approve(workflow, at, gate, by),
+            Event::Approved { gate, by, about: _, signer: _ } => self.approve(at, gate, by),
             Event::Voided { gate, why, void } => self.void(gate, why, void),
             Event::Counted { start, made } => self.count_calls(*start, *made),
             Event::Granted { until } => self.grant(at, *until),

@@ -1,7 +1,6 @@
 //! What somebody said: answers and commands, approvals and their end, phases that were skipped, and what
 //! was settled without anybody.
 
-use crate::engine::deciding::gate::reopened;
 use crate::engine::journal::closing::landing::Landing;
 use crate::engine::journal::hold::Wait;
 use crate::engine::journal::people::approval::Void;
@@ -191,8 +190,10 @@ impl State {
         self.leave_again();
     }
 
-    pub(super) fn approve(&mut self, workflow: &Workflow, at: Timestamp, gate: &str, by: &str) {
-        if let Some(why) = reopened(workflow, self, gate) {
+    pub(super) fn approve(&mut self, at: Timestamp, gate: &str, by: &str) {
+        if let Some(before) = self.gates_saw.get(gate).filter(|it| it.is_of_other_changes(&self.seen.about)) {
+            let (who, when) = (&before.by, before.at);
+            let why = format!("the changes that it is about moved since {who} approved it at {when}");
             self.warn(format!("{by} approved the gate {gate} once more, because {why}"));
         }
         self.gates_passed_at.insert(gate.to_owned(), at);
