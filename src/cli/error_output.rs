@@ -148,6 +148,10 @@ fn repeated(next: &str, typed: &[String]) -> String {
         words.insert(behind, "\"what to build\"".to_owned());
         return format!("loop {}", sanitise(&words.join(" ")));
     }
+    if let Some(before) = next.strip_suffix(" && loop run").filter(|_| opens_a_run(typed)) {
+        let words: Vec<String> = typed.iter().map(|it| shell_word(it)).collect();
+        return format!("{before} && loop {}", sanitise(&words.join(" ")));
+    }
     // A run that is named in answer to an input works on another one: it continues with its own words.
     let is_another = next.starts_with("loop run --run ") && names_input(typed);
     match next.strip_prefix("loop run --") {
@@ -253,6 +257,11 @@ mod tests {
             let typed: Vec<String> = typed.iter().map(|it| (*it).to_owned()).collect();
             repeated(step, &typed)
         };
+        assert_eq!(
+            next("ulimit -n 1024 && loop run", &["--home", "h", "run", "fix it", "-n", "3"]),
+            "ulimit -n 1024 && loop --home h run \"fix it\" -n 3"
+        );
+        assert_eq!(next("ulimit -n 1024 && loop run", &["resume"]), "ulimit -n 1024 && loop run");
         let step = "loop run --agent-cmd \"./agent.sh\"";
         assert_eq!(
             next(step, &["run", "fix the dates", "--max", "3"]),

@@ -101,12 +101,16 @@ impl CompletedWork {
         Ok(CompletedWork { row, workflow, state, git, names, message, is_unreviewed, wanted, changed_since })
     }
 
+    /// Whether the run is completed, or about to be.
+    pub(crate) fn is_at_its_end(&self) -> bool {
+        Status::of(&self.state) == Status::Completed || self.state.station == Station::Finishing
+    }
+
     /// Looks at everything, so that all of what is wrong is said at once.
     pub(crate) fn preflight(&self) -> anyhow::Result<Preflight> {
         let mut found = Preflight::default();
-        let status = Status::of(&self.state);
-        let is_at_its_end = self.state.station == Station::Finishing;
-        if status != Status::Completed && !is_at_its_end {
+        if !self.is_at_its_end() {
+            let status = Status::of(&self.state);
             found.errors.push(format!("run {} is {}, not completed", &self.row.id[..8], status.word()));
             return Ok(found);
         }
@@ -117,6 +121,11 @@ impl CompletedWork {
         found.branch = here.ok();
         self.changes(&mut found)?;
         self.filtered(&mut found)?;
+        if usual_remote(&self.git)?.is_some()
+            && let Err(error) = self.git.refuse_foreign_programs()
+        {
+            found.errors.push(error.to_string());
+        }
         if found.files.is_empty() && found.commits == 0 {
             found.errors.push("there is nothing to ship: no changes".to_owned());
         }

@@ -5,6 +5,7 @@ use super::kept_head::refuse_hidden_runs;
 use super::refusal::{NextStep, Refusal};
 use crate::measure::detect::proposed_answer;
 use crate::measure::unignored_output::ignore_command;
+use crate::tree::git::Git;
 use crate::tree::worktree::FOLDER;
 use crate::world::real::VIEW;
 use loop_base::secret::is_printable_whole;
@@ -93,7 +94,18 @@ impl Caller {
 
     /// Opens the home, and makes it where there is none.
     pub(crate) fn home(&self) -> anyhow::Result<Rc<Home>> {
+        self.exclude_home()?;
         Ok(Rc::new(Home::open(&self.home)?.knowing(self.environment.agents.clone())))
+    }
+
+    /// A home inside of the working tree is ours: nobody is asked what to do with its files, and no agent stages them.
+    fn exclude_home(&self) -> anyhow::Result<()> {
+        let Ok(home) = std::path::absolute(self.dir.join(&self.home)) else { return Ok(()) };
+        let project = self.project()?;
+        let Ok(inside) = home.strip_prefix(&project) else { return Ok(()) };
+        let (Ok(git), Ok(top)) = (Git::around(&project), project.canonicalize()) else { return Ok(()) };
+        let pattern = top.join(inside).strip_prefix(git.work_tree()).ok().and_then(ignore_pattern);
+        Ok(pattern.map_or(Ok(()), |it| git.exclude(&[&it]))?)
     }
 
     /// Returns the run that is meant: the one that is named, else the live one of this working tree,
@@ -147,6 +159,20 @@ impl Caller {
         }
         Ok(runs)
     }
+}
+
+/// Returns the line of a file of ignored paths that names this one, and nothing else.
+fn ignore_pattern(path: &Path) -> Option<String> {
+    let path =
+        path.to_str().filter(|it| !it.is_empty() && !it.contains(['\n', '\r']) && !it.ends_with(' '))?;
+    let mut pattern = String::from("/");
+    for it in path.chars() {
+        if matches!(it, '\\' | '*' | '?' | '[') {
+            pattern.push('\\');
+        }
+        pattern.push(it);
+    }
+    Some(pattern)
 }
 
 /// Looking for the run that is meant need not read a project's whole history.

@@ -205,6 +205,7 @@ fn git_step(error: &anyhow::Error) -> Option<NextStep> {
         | GitError::Failed { .. }
         | GitError::TooMuchOutput { .. }
         | GitError::TooManySubmodules { .. }
+        | GitError::ForeignProgram { .. }
         | GitError::File { .. } => None,
     }
 }
@@ -229,6 +230,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
             | GitError::TimedOut { .. }
             | GitError::TooMuchOutput { .. }
             | GitError::TooManySubmodules { .. }
+            | GitError::ForeignProgram { .. }
             | GitError::File { .. },
         )
         | None => 1,

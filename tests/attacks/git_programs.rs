@@ -232,3 +232,29 @@ fn g29_a_filter_of_the_branch_that_is_handed_in_is_no_secret() {
         assert_eq!(scene.script("git cat-file blob HEAD:a.key").out, "frperg\n", "{user:?}");
     }
 }
+
+/// What an agent names to reach a remote is not started by what we push.
+#[test]
+fn g29_a_program_for_the_remote_that_the_run_did_not_begin_with_is_refused() {
+    for user in users("g29_a_program_for_the_remote") {
+        let scene = Scene::new(user);
+        scene
+            .script("git remote add origin ssh://127.0.0.1/nowhere; git config core.sshCommand false")
+            .exits(0);
+        scene.workflow(UNCOMMITTED);
+        let evil = "git config core.sshCommand \"sh -c 'echo x >> $OUT/evil; exit 1'\"";
+        let agent = scene.plays(&format!("touch made; {evil}\n{REPORTED}"));
+        scene.act(&["run", "a bridge", "--agent-cmd", &agent]).exits(0);
+        let done = scene.act(&["ship", "--no-pr"]).exits(4);
+        assert!(done.err.contains("core.sshcommand in "), "{user:?}: {done:?}");
+        assert!(
+            done.err.contains("names a program that git would start to reach the remote"),
+            "{user:?}: {done:?}"
+        );
+        assert_eq!(scene.notes("evil"), [""; 0], "{user:?}");
+        // What was there before is the person's.
+        scene.script("git config core.sshCommand false").exits(0);
+        let done = scene.act(&["ship", "--no-pr"]).exits(1);
+        assert!(done.err.contains("Could not read from remote repository"), "{user:?}: {done:?}");
+    }
+}

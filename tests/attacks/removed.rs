@@ -118,6 +118,7 @@ fn g27_no_list_is_believed_against_the_journal() {
         change(&scene, "update run set status = 'completed', verified = 1");
         scene.act(&["answer"]).exits(8);
         scene.act(&["approve"]).exits(8);
+        scene.act(&["run"]).exits(8);
         change(&scene, "update run set status = 'waiting', verified = 0");
         scene.act(&["runs"]).exits(0);
         scene.gate_is_open("when the list is as it was");

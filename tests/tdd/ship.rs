@@ -154,6 +154,8 @@ fn what_is_not_finished_reviewed_or_changed_is_not_shipped() {
     sandbox.drive_lines(&["--max", "1"]).exits(6);
     let refused = ship(&sandbox, &[]).exits(4);
     assert!(refused.err.contains("is capped, not completed"), "{}", refused.err);
+    let step = sandbox.status()["next_step"].as_str().expect("a step").to_owned();
+    assert!(refused.err.ends_with(&format!("next: {step}\n")) && step != "loop ship", "{}", refused.err);
 
     let sandbox = Scripted::with_lines();
     sandbox.step("QA", "report false </dev/null\n");

@@ -67,7 +67,8 @@ fn hand_in(context: &Context, shipment: &mut Shipment, preflight: &Preflight) ->
         (false, true) => 1,
         (false, false) => 4,
     };
-    tell(context, &shipped, exit, preflight.branch.as_deref().unwrap_or_default());
+    let next = shipment.next_step()?;
+    tell(context, &shipped, exit, preflight.branch.as_deref().unwrap_or_default(), &next);
     Ok(exit)
 }
 
@@ -97,7 +98,7 @@ fn tell_plan(work: &CompletedWork, context: &Context, preflight: &Preflight) {
     println!("nothing was changed");
 }
 
-fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
+fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str, next: &str) {
     if context.json {
         println!("{:#}", shipped.object());
         return;
@@ -113,10 +114,10 @@ fn tell(context: &Context, shipped: &Shipped, exit: u8, before: &str) {
     }
     if exit == 4 {
         eprintln!("nothing was changed; fix what is listed above first");
-        eprintln!("{}", hint::next("loop ship"));
+        eprintln!("{}", hint::next(next));
     }
     if exit == 1 {
-        eprintln!("{}", hint::next("loop ship"));
+        eprintln!("{}", hint::next(next));
     }
     if let (0, Some(branch), Some(commit)) = (exit, &shipped.branch, &shipped.commit) {
         println!("{branch} at {}", commit.get(..7).unwrap_or(commit));

@@ -4,7 +4,7 @@
 //! done already, so after a kill the next `loop ship` continues.
 
 use crate::deliver::ship::{CompletedWork, Preflight, ShipOptions, Shipped, changed_since};
-use crate::desk::caller::{Caller, load};
+use crate::desk::caller::{Caller, load, next_step};
 use crate::desk::commands::answer::{VIEW, working_tree};
 use crate::desk::idle_world::keep_mirrors;
 use crate::desk::inside_call::{self, GuardedCommand};
@@ -15,7 +15,7 @@ use loop_base::time::Timestamp;
 use loop_core::delivery_names::CommitKind;
 use loop_core::engine::{Effect, Event, News};
 use loop_store::run::Run;
-use loop_store::{Home, Row, TreeLock};
+use loop_store::{Home, Row, StoreError, TreeLock};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -96,6 +96,16 @@ impl Shipment {
         };
         let work = CompletedWork::look(row.clone(), workflow, state, wanted, changed)?;
         Ok(Shipment { home: Rc::clone(home), place, held, work })
+    }
+
+    /// Returns the command that comes next where something stands in the way.
+    pub(crate) fn next_step(&self) -> Result<String, StoreError> {
+        match &self.held {
+            Some((run, _)) if !self.work.is_at_its_end() => {
+                next_step(&self.home, &run.id, &run.workflow, &run.state)
+            }
+            Some(_) | None => Ok("loop ship".to_owned()),
+        }
     }
 
     /// Hands it in, unless something stands in the way. What did not work is said in the result.

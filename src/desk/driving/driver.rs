@@ -9,6 +9,7 @@ use crate::desk::driving::workflow_edits::WorkflowEdits;
 use crate::desk::idle_world::keep_mirrors;
 use crate::desk::kept_head::{KeptHead, deleted_head, keep_head, match_kept_head};
 use crate::desk::obstacles::place;
+use crate::desk::obstacles::place::refuse_other_repository;
 use crate::desk::record::write_record;
 use crate::drive;
 use crate::world::real::{CallAllowance, Host, Onlooker};
@@ -64,6 +65,9 @@ impl<'a> Driver<'a> {
             Reach::OneCall => CallAllowance::Calls(1),
         };
         let head = match_kept_head(&home, &run.id, &place)?;
+        if head != KeptHead::Matches {
+            refuse_other_repository(&run, &place)?;
+        }
         if reach == Reach::Far {
             home.grow_log()?;
         }

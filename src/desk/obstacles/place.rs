@@ -156,6 +156,32 @@ pub(crate) fn refuse_lost_repository(place: &Path) -> anyhow::Result<()> {
     Err(Refusal { text, next, exit: 1 }.into())
 }
 
+/// A repository that has nothing of what a run began with was deleted and made again, or cleaned up after its history
+/// was rewritten. Nothing of the run could be compared or continued there.
+pub(crate) fn refuse_other_repository(run: &Run, place: &Path) -> Result<(), Refusal> {
+    let Some(began) = run.state.baseline.as_ref().map(|it| &it.facts).filter(|it| !it.tree.is_empty()) else {
+        return Ok(());
+    };
+    let ids = [&began.commit, &began.tree].map(|it| format!("{it}\n")).concat();
+    // What keeps git from answering is named by whoever needs it first.
+    let found =
+        Git::reopen(place).and_then(|it| it.feed(["cat-file", "--batch-check"], ids.trim_start().as_bytes()));
+    let Ok(found) = found else { return Ok(()) };
+    if String::from_utf8_lossy(&found).lines().any(|it| !it.ends_with(" missing")) {
+        return Ok(());
+    }
+    let began = if began.commit.is_empty() { &began.tree } else { &began.commit };
+    let text = format!(
+        "the repository in {} has nothing of what run {} began with ({}): it was made again, or its history was cleaned up",
+        place.display(),
+        &run.id[..8],
+        began.get(..12).unwrap_or(began)
+    );
+    let again = format!("{} --fresh", run_again(&run.workflow, &run.state.opening.input));
+    let next = NextStep::PasteOrByHand(again, "or put the repository back that was here".to_owned());
+    Err(Refusal { text, next: Some(next), exit: 4 })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

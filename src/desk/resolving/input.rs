@@ -1,6 +1,6 @@
 //! What a run works on: a document, a sentence that becomes one, or nothing.
 
-use crate::desk::caller::Caller;
+use crate::desk::caller::{Caller, refuse_hidden};
 use crate::desk::note::Note;
 use crate::desk::refusal::{NO_INPUT_STEP, NextStep, Refusal, WHAT_TO_BUILD, why_unreadable};
 use crate::desk::request::RunRequest;
@@ -63,6 +63,14 @@ impl RunInput {
             Refusal::usage(format!("{} needs an input: {about}", workflow.name), next)
         };
         let given = request.input.clone();
+        let is_named = matches!(kind, InputKind::Design | InputKind::Text | InputKind::File);
+        if is_named
+            && given.is_none()
+            && let Some(home) = caller.existing_home()?
+        {
+            // An unfinished run would be meant, which the list may call finished.
+            refuse_hidden(&home, &caller.runs_of_project(&home)?)?;
+        }
         match workflow.input.kind {
             InputKind::None => Ok(RunInput {
                 name: String::new(),

@@ -19,7 +19,7 @@ pub(crate) use super::git_error::{GitError, STARTING_GIT};
 use super::git_text::bytes_to_path;
 use super::programs::{
     LISTING, NamedProgram, TrustedPrograms, asks_drivers, may_list_submodules, named_programs, overrides,
-    overrides_of_others, silenced, submodules,
+    overrides_of_others, reaches_remote, silenced, submodules,
 };
 use super::view_settings::ViewSettings;
 use loop_supervise::exchange::{ExchangeResult, converse};
@@ -306,6 +306,18 @@ impl Git {
         Ok(named_programs(&self.feed_as_is(words(&LISTING), &[])?))
     }
 
+    /// Refuses to talk to a remote where the repository's configuration names a program for that which it did not name
+    /// when the run was opened.
+    pub(crate) fn refuse_foreign_programs(&self) -> Result<(), GitError> {
+        match self.trusted.foreign_to_run(&self.programs()?) {
+            None => Ok(()),
+            Some(program) => Err(GitError::ForeignProgram {
+                setting: readable(program.setting.as_bytes()),
+                file: readable(program.file.as_os_str().as_bytes()),
+            }),
+        }
+    }
+
     /// Returns those of these files whose content goes through a filter that is switched off, each with its filter.
     pub(crate) fn filtered(&self, files: &[PathBuf]) -> Result<Vec<(PathBuf, String)>, GitError> {
         let drivers = self.untrusted_drivers(&mut 0)?;
@@ -389,6 +401,9 @@ impl Git {
         let arguments: Vec<OsString> = arguments.into_iter().map(|it| it.as_ref().to_owned()).collect();
         // In a view no configuration counts but ours.
         let is_quiet = self.settings.is_some() || !asks_drivers(&arguments);
+        if self.settings.is_none() && reaches_remote(&arguments) {
+            self.refuse_foreign_programs()?;
+        }
         if is_quiet {
             self.feed_as_is(arguments, input)
         } else {

@@ -31,6 +31,10 @@ pub(crate) enum GitError {
         path.display()
     )]
     Altered { path: PathBuf },
+    #[error(
+        "{setting} in {file} names a program that git would start to reach the remote, and did not when the run began; look at it, and push by hand or remove it"
+    )]
+    ForeignProgram { setting: String, file: String },
     #[error("{doing} {}: {source}", path.display())]
     File { doing: &'static str, path: PathBuf, source: std::io::Error },
 }
@@ -68,6 +72,7 @@ impl GitError {
             | GitError::TooManySubmodules { .. }
             | GitError::Forged { .. }
             | GitError::Altered { .. }
+            | GitError::ForeignProgram { .. }
             | GitError::File { .. } => false,
         }
     }

@@ -18,12 +18,14 @@ enum Treatment {
     Off(&'static str),
     /// Only a command that talks to a remote may have it; the others get this value.
     RemoteOnly(&'static str),
+    /// Read only by a command that talks to a remote, and named there.
+    OfRemote,
     /// Part of a driver, which is switched off by its name.
     Driver,
     /// None of our commands reads it; the person's own git would.
     Unread,
 }
-use Treatment::{Driver, Off, RemoteOnly, Unread};
+use Treatment::{Driver, OfRemote, Off, RemoteOnly, Unread};
 
 /// Section, key, and what we do about it. A subsection may stand between them.
 const PROGRAM_SETTINGS: [(&str, &str, Treatment); 33] = [
@@ -46,13 +48,13 @@ const PROGRAM_SETTINGS: [(&str, &str, Treatment); 33] = [
     ("gpg", "defaultkeycommand", Unread),
     ("gpg", "program", Off("false")),
     ("hook", "command", Driver),
-    ("init", "templatedir", Unread),
+    ("init", "templatedir", Off("")),
     ("interactive", "difffilter", Unread),
     ("merge", "driver", Driver),
     ("mergetool", "cmd", Unread),
     ("remote", "receivepack", Unread),
     ("remote", "uploadpack", Unread),
-    ("remote", "vcs", Unread),
+    ("remote", "vcs", OfRemote),
     ("sendemail", "sendmailcmd", Unread),
     ("sequence", "editor", Off("false")),
     ("submodule", "update", Unread),
@@ -82,27 +84,24 @@ const PLAIN_OVERRIDES: [&str; 13] = [
 /// Commands that reach a remote.
 const OF_REMOTES: [&[u8]; 3] = [b"fetch", b"ls-remote", b"push"];
 
-/// Commands that look at no file's content through a driver. Every other one is preceded by a listing of the
+/// Commands that look at no file's content through a driver, and after which git calls no hook. Every other one is preceded by a listing of the
 /// drivers.
-const WITHOUT_DRIVERS: [&str; 19] = [
+const WITHOUT_DRIVERS: [&str; 16] = [
     "cat-file",
     "check-attr",
     "commit-tree",
     "config",
     "diff-tree",
-    "fetch",
     "for-each-ref",
     "init",
     "ls-files",
     "ls-remote",
     "merge-base",
-    "push",
     "remote",
     "rev-list",
     "rev-parse",
     "symbolic-ref",
     "update-index",
-    "update-ref",
     "var",
 ];
 
@@ -134,13 +133,18 @@ pub(super) fn asks_drivers(arguments: &[OsString]) -> bool {
     }
 }
 
+/// Whether a command of git talks to a remote.
+pub(super) fn reaches_remote(arguments: &[OsString]) -> bool {
+    OF_REMOTES.contains(&command(arguments))
+}
+
 /// The settings that a command gets whatever the configuration says.
 pub(super) fn overrides(arguments: &[OsString]) -> impl Iterator<Item = String> {
-    let reaches_remote = OF_REMOTES.contains(&command(arguments));
+    let reaches_remote = reaches_remote(arguments);
     let programs = PROGRAM_SETTINGS.iter().filter_map(move |(section, key, treatment)| match treatment {
         Off(value) => Some(format!("{section}.{key}={value}")),
         RemoteOnly(value) if !reaches_remote => Some(format!("{section}.{key}={value}")),
-        RemoteOnly(_) | Driver | Unread => None,
+        RemoteOnly(_) | OfRemote | Driver | Unread => None,
     });
     PLAIN_OVERRIDES.into_iter().map(str::to_owned).chain(programs)
 }
@@ -161,6 +165,7 @@ pub(crate) struct NamedProgram {
     pub(crate) digest: String,
     is_of_repository: bool,
     is_driver: bool,
+    is_of_remotes: bool,
 }
 
 /// The command that lists what [`named_programs`] reads.
@@ -172,13 +177,15 @@ pub(super) fn named_programs(listing: &[u8]) -> Vec<NamedProgram> {
     let programs = fields.chunks_exact(3).filter_map(|fields| {
         let (scope, origin, setting) = (fields[0], fields[1], fields[2]);
         let name = setting.split(|it| *it == b'\n').next().unwrap_or_default();
-        let treatment = treatment(name)?;
+        // What is on the command line is our own.
+        let treatment = treatment(name).filter(|_| scope != b"command")?;
         Some(NamedProgram {
             setting: OsStr::from_bytes(name).to_owned(),
             file: bytes_to_path(origin.strip_prefix(b"file:").unwrap_or(origin)),
             digest: sha256(&setting.escape_ascii().to_string())[..DIGITS].to_owned(),
             is_of_repository: scope != b"system" && scope != b"global",
             is_driver: treatment == Driver,
+            is_of_remotes: matches!(treatment, RemoteOnly(_) | OfRemote),
         })
     });
     programs.collect()
@@ -220,6 +227,15 @@ impl TrustedPrograms {
             TrustedPrograms::AtOpening(digests) => digests.contains(&program.digest),
             TrustedPrograms::Unknown => true,
         }
+    }
+
+    /// Returns the first program of the repository's configuration that a command which talks to a remote would start,
+    /// and that it did not name when the run was opened.
+    pub(super) fn foreign_to_run<'a>(&self, programs: &'a [NamedProgram]) -> Option<&'a NamedProgram> {
+        let TrustedPrograms::AtOpening(digests) = self else { return None };
+        let is_foreign =
+            |it: &&NamedProgram| it.is_of_remotes && it.is_of_repository && !digests.contains(&it.digest);
+        programs.iter().find(is_foreign)
     }
 
     /// Returns the drivers that are not to be started. One of which any part is not trusted is not trusted.
@@ -287,12 +303,36 @@ mod tests {
             ("global", "filter.lfs.clean", "evil"),
             ("system", "filter.lfs.process", "evil"),
             ("local", "filter.lfs.clean", "git-lfs clean -- %f"),
-            ("command", "filter.lfs.smudge", ""),
         ] {
             assert_eq!(untrusted(&trusted, &[lfs, more]), ["filter.lfs"], "{more:?}");
         }
         assert_eq!(untrusted(&trusted, &[lfs, ("worktree", "merge.a.b=c.driver", "evil")]), ["merge.a.b=c"]);
         assert_eq!(untrusted(&TrustedPrograms::of(None), &[lfs]), [""; 0]);
+    }
+
+    #[test]
+    fn g29_what_reaches_a_remote_is_what_the_repository_named_at_the_opening() {
+        let ssh = ("local", "core.sshcommand", "ssh -i key");
+        let pinned: Vec<String> = named_programs(&listing(&[ssh])).into_iter().map(|it| it.digest).collect();
+        let foreign = |trusted: &TrustedPrograms, entry| {
+            let programs = named_programs(&listing(&[ssh, entry]));
+            trusted.foreign_to_run(&programs).map(|it| it.setting.to_str().expect("UTF-8").to_owned())
+        };
+        let trusted = TrustedPrograms::of(Some(&pinned));
+        for (scope, name) in [
+            ("local", "core.sshcommand"),
+            ("worktree", "credential.helper"),
+            ("local", "credential.https://a.example.helper"),
+            ("local", "remote.origin.vcs"),
+        ] {
+            assert_eq!(foreign(&trusted, (scope, name, "evil")).as_deref(), Some(name));
+            assert_eq!(foreign(&TrustedPrograms::of(None), (scope, name, "evil")), None);
+        }
+        for entry in [ssh, ("global", "credential.helper", "store"), ("command", "core.sshcommand", "false")]
+        {
+            assert_eq!(foreign(&trusted, entry), None, "{entry:?}");
+        }
+        assert_eq!(named_programs(&listing(&[("command", "core.pager", "cat")])), []);
     }
 
     #[test]
@@ -311,12 +351,13 @@ mod tests {
     #[test]
     fn g29_only_commands_that_are_known_not_to_ask_a_driver_are_spared_the_listing() {
         let asks = |words: &str| asks_drivers(&words.split(' ').map(OsString::from).collect::<Vec<_>>());
-        for words in ["status", "-c a.b=c diff", "ls-files --modified", "log -p", "worktree add", "invented"]
-        {
+        // Git calls hooks of its configuration after the last of them.
+        let asking = ["status", "-c a.b=c diff", "ls-files --modified", "log -p", "worktree add", "invented"];
+        for words in asking.into_iter().chain(["fetch origin", "push origin", "update-ref --stdin"]) {
             assert!(asks(words), "{words}");
         }
         for words in [
-            "-c a.b=c update-ref --stdin",
+            "-c a.b=c update-index --stdin",
             "ls-files",
             "diff-index --cached HEAD",
             "log -1",

@@ -78,3 +78,17 @@ fn g35_a_link_in_place_of_a_runs_folder_is_not_followed() {
     sandbox.run(&["run", "build it", "--agent-cmd", &agent, "--check", "tests=false", "-n", "2"]).exits(8);
     assert_eq!(sandbox.contents(&elsewhere), before);
 }
+
+/// A home inside of the working tree is ours: nobody is asked about its files, and no agent commits them.
+#[test]
+fn homes_inside_of_the_working_tree_are_no_change_of_it() {
+    for name in ["st", "a [b]*"] {
+        let sandbox = Sandbox::new();
+        let agent = sandbox.agent(&format!("touch work; {COMMIT}; {PROMISE}"));
+        let run = ["--home", name, "run", "it", "--agent-cmd", &agent, "--check", "tests=test -f work"];
+        sandbox.run(&run).exits(0);
+        assert!(sandbox.project.join(name).join("loop.db").is_file());
+        assert_eq!(sandbox.git(&["ls-files", "--", name]), "");
+        assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    }
+}

@@ -2,7 +2,7 @@
 //! its call (a pipe that nobody writes to, a folder, a device without end), its call is over and the
 //! run goes on.
 
-use loop_harness::Sandbox;
+use loop_harness::{COMMIT, PROMISE, Sandbox};
 
 const WORKFLOW: &str = r#"
 name = "told"
@@ -40,4 +40,28 @@ fn g35_what_replaces_the_files_of_a_call_does_not_hold_the_controller() {
     }
     sandbox.run(&["log"]).exits(0);
     sandbox.assert_nothing_runs();
+}
+
+/// A repository that was deleted and made again is not the one of the run, and what is proposed works in it.
+#[test]
+fn another_repository_in_the_place_of_the_runs_own_is_named() {
+    let sandbox = Sandbox::new();
+    let agent = sandbox.agent(&format!("date +%N > work; {COMMIT}; {PROMISE}"));
+    let words = ["run", "it", "--agent-cmd", &agent, "--check", "tests=cat work; exit 1", "-n", "1"];
+    sandbox.run(&words).exits(6);
+    std::fs::remove_dir_all(sandbox.project.join(".git")).expect("removed");
+    sandbox.git(&["init", "-q", "-b", "main"]);
+    sandbox.git(&["config", "user.name", "Tester"]);
+    sandbox.git(&["config", "user.email", "t@example.org"]);
+    sandbox.commit("another beginning");
+    for words in [&["resume", "-n", "2"][..], &["run"], &words] {
+        let done = sandbox.run(words).exits(4);
+        assert!(done.err.contains("has nothing of what run "), "{words:?}: {done:?}");
+        assert!(
+            done.err.contains("\nnext: loop run it ") && done.err.contains(" --fresh"),
+            "{words:?}: {done:?}"
+        );
+    }
+    assert_eq!(sandbox.calls(), [1]);
+    sandbox.run(&[&words[..], &["--fresh"]].concat()).exits(6);
 }
