@@ -3,6 +3,7 @@
 //! a git of ours, what the person had before goes on working, and a change is named.
 
 use crate::scene::{Scene, users};
+use loop_harness::program;
 
 const DONE: &str = "echo '<promise>TASK_COMPLETE</promise>'";
 
@@ -230,5 +231,77 @@ fn g29_a_filter_of_the_branch_that_is_handed_in_is_no_secret() {
         scene.script("git add a.key; git commit -q -m key").exits(0);
         scene.act(&["ship", "--no-pr"]).exits(0);
         assert_eq!(scene.script("git cat-file blob HEAD:a.key").out, "frperg\n", "{user:?}");
+    }
+}
+
+/// A filter of the person's own, and a file that it stores otherwise than it lies there.
+const UPPER: &str = "git config --global filter.up.clean 'tr a-z A-Z'; git config --global filter.up.smudge 'tr A-Z a-z'; \
+     echo '*.u filter=up' > .gitattributes; echo words > b.u; git add -A; git commit -q -m 'a filter'; \
+     git cat-file blob HEAD:b.u | grep -q WORDS";
+
+/// Git believes no time of a file that it has not read since.
+const TOUCHED: &str = "touch -d 2001-01-01 b.u";
+
+/// By its bytes such a file is never what was committed. Whether it is, its filter says, if the person had it.
+#[test]
+fn g29_a_file_that_a_filter_stores_is_uncommitted_only_if_its_filter_says_so() {
+    for user in users("g29_a_file_that_a_filter_stores") {
+        let scene = Scene::new(user);
+        scene.script(&format!("{UPPER} && {TOUCHED}")).exits(0);
+        // No run was opened, so nobody has said that the filter is the person's.
+        let doctor = scene.act(&["doctor"]);
+        let may_be =
+            "files that may be uncommitted: b.u (stored through the filter up, which loop does not start)";
+        assert!(doctor.out.contains(may_be), "{user:?}: {doctor:?}");
+        let agent = scene.plays(&format!(
+            "echo more >> b.u; touch built; git add -A; git commit -q -m built; {TOUCHED}\n{DONE}"
+        ));
+        let run = ["run", "a bridge", "--agent-cmd", &agent, "--check", "unit=test -f built"];
+        scene.act(&run).exits(0);
+        assert_eq!(scene.calls(), [1], "{user:?}");
+        let doctor = scene.act(&["doctor"]);
+        assert!(!doctor.out.contains("uncommitted"), "{user:?}: {doctor:?}");
+        // What is not committed is named, and so is a program bit.
+        for change in
+            ["echo other >> b.u", "chmod +x b.u", "echo other >> b.u; git add b.u; echo words > b.u"]
+        {
+            scene.script(change).exits(0);
+            let done = scene.act(&["run", "a tower", "--agent-cmd", &agent, "--check", "unit=true"]).exits(2);
+            assert!(done.err.contains("uncommitted changes: b.u"), "{user:?}, {change}: {done:?}");
+            scene.script("git reset -q --hard").exits(0);
+        }
+        let agent = scene.plays(&format!("echo other >> b.u\n{DONE}"));
+        let done =
+            scene.act(&["run", "a tower", "--agent-cmd", &agent, "--check", "unit=test -f b.u"]).exits(4);
+        assert!(done.err.contains("uncommitted: b.u"), "{user:?}: {done:?}");
+    }
+}
+
+#[test]
+fn g29_a_filter_that_an_agent_changed_is_not_asked_whether_a_file_is_committed() {
+    let changes = [
+        "git config --global filter.up.clean \"sh -c 'echo x >> $OUT/evil; tr a-z A-Z'\"",
+        "git config filter.up.clean \"sh -c 'echo x >> $OUT/evil; tr a-z A-Z'\"",
+    ];
+    for user in users("g29_a_filter_that_an_agent_changed") {
+        for change in changes {
+            let scene = Scene::new(user);
+            scene.script(UPPER).exits(0);
+            let agent = scene.plays(&format!(
+                "[ -e built ] || {{ touch built; git add built; git commit -q -m built; {change}; {TOUCHED}; }}\n{DONE}"
+            ));
+            let run = ["run", "a bridge", "--agent-cmd", &agent, "--check", "unit=test -f built"];
+            let done = scene.act(&run).exits(4);
+            let may_be = "may be uncommitted: b.u (stored through the filter up, which loop does not start)";
+            assert!(done.err.contains(may_be), "{user:?}, {change}: {done:?}");
+            // It proposes a command of git, and nobody pastes that here.
+            let doctor = scene.any(program(), &["doctor"]).output().expect("the program");
+            let doctor = String::from_utf8_lossy(&doctor.stdout);
+            assert!(doctor.contains("files that may be uncommitted: b.u"), "{user:?}: {doctor}");
+            assert_eq!(scene.notes("evil"), [""; 0], "{user:?}, {change}");
+            // It is one that git starts.
+            scene.script("git status").exits(0);
+            assert!(!scene.notes("evil").is_empty(), "{user:?}, {change}");
+        }
     }
 }
