@@ -166,10 +166,11 @@ pub(crate) fn complete(
     }
     if asks(FactName::WorkCommitted) {
         let work = facts::uncommitted_work(tree, run, &differences.uncommitted);
-        evidence.uncommitted = uncommitted::groups(tree, &work, &[]);
+        evidence.uncommitted = uncommitted::groups(tree, status, &work, &[]);
     }
     if asks(FactName::TreeClean) {
-        evidence.uncommitted = uncommitted::groups(tree, &differences.uncommitted, &commanded_checks(run));
+        evidence.uncommitted =
+            uncommitted::groups(tree, status, &differences.uncommitted, &commanded_checks(run));
         if evidence.uncommitted.iter().any(|it| !it.left_by.is_empty()) {
             evidence.notes.push("commit what the checks leave behind, or add it to .gitignore".to_owned());
         }

@@ -109,16 +109,28 @@ pub(crate) fn without_check_output(tree: &WorkingTree, status: &TreeStatus, chan
 }
 
 /// Returns what is uncommitted, and apart from it what these checks left.
-pub(crate) fn groups(tree: &WorkingTree, uncommitted: &[PathBuf], checks: &[String]) -> Vec<Uncommitted> {
+pub(crate) fn groups(
+    tree: &WorkingTree,
+    status: &TreeStatus,
+    uncommitted: &[PathBuf],
+    checks: &[String],
+) -> Vec<Uncommitted> {
     let left = left_by_checks(tree);
-    let (theirs, work): (Vec<&PathBuf>, Vec<&PathBuf>) =
-        uncommitted.iter().partition(|it| left.contains(*it));
-    let group = |paths: Vec<&PathBuf>, left_by: &[String]| {
+    let (filtered, known): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        uncommitted.iter().partition(|it| status.filtered.contains_key(*it));
+    let (theirs, work): (Vec<&PathBuf>, Vec<&PathBuf>) = known.into_iter().partition(|it| left.contains(*it));
+    let group = |paths: Vec<&PathBuf>, left_by: &[String], filter: Option<&String>| {
         let (paths, more) = tops(paths, NAMED);
-        Uncommitted { paths, more: u32::try_from(more).unwrap_or(u32::MAX), left_by: left_by.to_vec() }
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        Uncommitted { paths, more, left_by: left_by.to_vec(), filter: filter.cloned() }
     };
-    let groups = [group(work, &[]), group(theirs, checks)];
-    groups.into_iter().filter(|it| !it.paths.is_empty()).collect()
+    let filters: BTreeSet<&String> = filtered.iter().map(|it| &status.filtered[*it]).collect();
+    let through = filters.into_iter().map(|filter| {
+        let paths = filtered.iter().filter(|it| status.filtered[**it] == *filter).copied();
+        group(paths.collect(), &[], Some(filter))
+    });
+    let groups = [group(work, &[], None), group(theirs, checks, None)].into_iter().chain(through);
+    groups.filter(|it| !it.paths.is_empty()).collect()
 }
 
 /// What the person's own `git status` lists at the end of a run.
@@ -131,9 +143,14 @@ pub(crate) struct GitStatusNow {
 }
 
 /// Returns what `git status` lists in a working tree; `view` is the folder of the run's own view of it.
-pub(crate) fn git_status_now(place: &Path, view: &Path) -> Result<GitStatusNow, GitError> {
+pub(crate) fn git_status_now(
+    place: &Path,
+    view: &Path,
+    git_programs: Option<&[String]>,
+) -> Result<GitStatusNow, GitError> {
+    let git = Git::reopen(place)?.looking_with(git_programs);
     let asked = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=normal"];
-    let GitStatus { changed, differing, untracked, .. } = read_status(&Git::reopen(place)?.run(asked)?);
+    let GitStatus { changed, differing, untracked, .. } = read_status(&git.run(asked)?);
     let left = read_left(&view.join(LEFT_BY_CHECKS));
     // A folder that git knows nothing of is listed as one path.
     let is_left = |path: &PathBuf| left.iter().any(|it| it.starts_with(path));

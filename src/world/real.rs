@@ -119,7 +119,10 @@ impl<'a> Host<'a> {
         // Until its worktree is made, the run looks at the tree that it is made from.
         let plan = run.state.opening.worktree.as_ref().filter(|_| run.state.place.is_none());
         let (at, view) = plan.map_or((place, VIEW), |it| (Path::new(&it.root), VIEW_BEFORE));
-        let mut tree = WorkingTree::open(Pinned::at(at, &folder.join(view))?, ours.clone())?;
+        let mut tree = WorkingTree::open(
+            Pinned::at(at, &folder.join(view), run.state.opening.git_programs())?,
+            ours.clone(),
+        )?;
         tree.ask_for(&deliverables(&run.workflow));
         Ok(Host {
             run_id: run.id.clone(),

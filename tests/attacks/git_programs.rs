@@ -3,6 +3,7 @@
 //! a git of ours, what the person had before goes on working, and a change is named.
 
 use crate::scene::{Scene, users};
+use loop_harness::program;
 
 const DONE: &str = "echo '<promise>TASK_COMPLETE</promise>'";
 
@@ -172,7 +173,8 @@ fn g29_a_file_of_a_filter_that_is_not_started_is_not_handed_in() {
             .script("git config filter.crypt.clean 'tr a-z n-za-m'; echo '*.key filter=crypt' > .gitattributes; git add -A; git commit -q -m crypt")
             .exits(0);
         scene.workflow(UNCOMMITTED);
-        let agent = scene.plays(&format!("touch made; echo secret > a.key\n{REPORTED}"));
+        let agent =
+            scene.plays(&format!("touch made; echo secret > a.key; touch -d 2020-01-01 a.key\n{REPORTED}"));
         scene.act(&["run", "a bridge", "--agent-cmd", &agent]).exits(0);
         let done = scene.act(&["ship", "--no-pr"]).exits(4);
         assert!(done.err.contains("a.key goes through the filter crypt"), "{user:?}: {done:?}");
@@ -222,7 +224,8 @@ fn g29_a_filter_of_the_branch_that_is_handed_in_is_no_secret() {
             )
             .exits(0);
         scene.workflow(UNCOMMITTED);
-        let agent = scene.plays(&format!("touch made; echo secret > a.key\n{REPORTED}"));
+        let agent =
+            scene.plays(&format!("touch made; echo secret > a.key; touch -d 2020-01-01 a.key\n{REPORTED}"));
         scene.act(&["run", "a bridge", "--agent-cmd", &agent]).exits(0);
         let done = scene.act(&["ship", "--no-pr"]).exits(1);
         assert!(done.err.contains("a.key goes through the filter crypt"), "{user:?}: {done:?}");
@@ -256,5 +259,77 @@ fn g29_a_program_for_the_remote_that_the_run_did_not_begin_with_is_refused() {
         scene.script("git config core.sshCommand false").exits(0);
         let done = scene.act(&["ship", "--no-pr"]).exits(1);
         assert!(done.err.contains("Could not read from remote repository"), "{user:?}: {done:?}");
+    }
+}
+
+/// A filter of the person's own, and a file that it stores otherwise than it lies there.
+const UPPER: &str = "git config --global filter.up.clean 'tr a-z A-Z'; git config --global filter.up.smudge 'tr A-Z a-z'; \
+     echo '*.u filter=up' > .gitattributes; echo words > b.u; git add -A; git commit -q -m 'a filter'; \
+     git cat-file blob HEAD:b.u | grep -q WORDS";
+
+/// Git believes no time of a file that it has not read since.
+const TOUCHED: &str = "touch -d 2001-01-01 b.u";
+
+/// By its bytes such a file is never what was committed. Whether it is, its filter says, if the person had it.
+#[test]
+fn g29_a_file_that_a_filter_stores_is_uncommitted_only_if_its_filter_says_so() {
+    for user in users("g29_a_file_that_a_filter_stores") {
+        let scene = Scene::new(user);
+        scene.script(&format!("{UPPER} && {TOUCHED}")).exits(0);
+        // No run was opened, so nobody has said that the filter is the person's.
+        let doctor = scene.act(&["doctor"]);
+        let may_be =
+            "files that may be uncommitted: b.u (stored through the filter up, which loop does not start)";
+        assert!(doctor.out.contains(may_be), "{user:?}: {doctor:?}");
+        let agent = scene.plays(&format!(
+            "echo more >> b.u; touch built; git add -A; git commit -q -m built; {TOUCHED}\n{DONE}"
+        ));
+        let run = ["run", "a bridge", "--agent-cmd", &agent, "--check", "unit=test -f built"];
+        scene.act(&run).exits(0);
+        assert_eq!(scene.calls(), [1], "{user:?}");
+        let doctor = scene.act(&["doctor"]);
+        assert!(!doctor.out.contains("uncommitted"), "{user:?}: {doctor:?}");
+        // What is not committed is named, and so is a program bit.
+        for change in
+            ["echo other >> b.u", "chmod +x b.u", "echo other >> b.u; git add b.u; echo words > b.u"]
+        {
+            scene.script(change).exits(0);
+            let done = scene.act(&["run", "a tower", "--agent-cmd", &agent, "--check", "unit=true"]).exits(2);
+            assert!(done.err.contains("uncommitted changes: b.u"), "{user:?}, {change}: {done:?}");
+            scene.script("git reset -q --hard").exits(0);
+        }
+        let agent = scene.plays(&format!("echo other > b.u\n{DONE}"));
+        let done =
+            scene.act(&["run", "a tower", "--agent-cmd", &agent, "--check", "unit=test -f b.u"]).exits(4);
+        assert!(done.err.contains("uncommitted: b.u"), "{user:?}: {done:?}");
+    }
+}
+
+#[test]
+fn g29_a_filter_that_an_agent_changed_is_not_asked_whether_a_file_is_committed() {
+    let changes = [
+        "git config --global filter.up.clean \"sh -c 'echo x >> $OUT/evil; tr a-z A-Z'\"",
+        "git config filter.up.clean \"sh -c 'echo x >> $OUT/evil; tr a-z A-Z'\"",
+    ];
+    for user in users("g29_a_filter_that_an_agent_changed") {
+        for change in changes {
+            let scene = Scene::new(user);
+            scene.script(UPPER).exits(0);
+            let agent = scene.plays(&format!(
+                "[ -e built ] || {{ touch built; git add built; git commit -q -m built; {change}; {TOUCHED}; }}\n{DONE}"
+            ));
+            let run = ["run", "a bridge", "--agent-cmd", &agent, "--check", "unit=test -f built"];
+            let done = scene.act(&run).exits(4);
+            let may_be = "may be uncommitted: b.u (stored through the filter up, which loop does not start)";
+            assert!(done.err.contains(may_be), "{user:?}, {change}: {done:?}");
+            // It proposes a command of git, and nobody pastes that here.
+            let doctor = scene.any(program(), &["doctor"]).output().expect("the program");
+            let doctor = String::from_utf8_lossy(&doctor.stdout);
+            assert!(doctor.contains("files that may be uncommitted: b.u"), "{user:?}: {doctor}");
+            assert_eq!(scene.notes("evil"), [""; 0], "{user:?}, {change}");
+            // It is one that git starts.
+            scene.script("git status").exits(0);
+            assert!(!scene.notes("evil").is_empty(), "{user:?}, {change}");
+        }
     }
 }

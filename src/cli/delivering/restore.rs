@@ -41,9 +41,10 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
         .into());
     }
     let place = Path::new(&row.place);
-    let plan = load(&home, &row)?.1.opening.worktree;
-    let seat = plan.as_ref().map_or(Ok(()), |it| worktree::verify(it));
-    let (git, view) = match (seat, &plan, flags.number) {
+    let opening = load(&home, &row)?.1.opening;
+    let plan = opening.worktree.as_ref();
+    let seat = plan.map_or(Ok(()), |it| worktree::verify(it));
+    let (git, view) = match (seat, plan, flags.number) {
         (Ok(()), _, _) => {
             desk::refuse_lost_repository(place)?;
             // Whoever only looks has an index of its own: the run may be measuring with the other one.
@@ -53,6 +54,7 @@ pub(crate) fn run(context: &Context, flags: &RestoreFlags) -> anyhow::Result<u8>
         (Err(_), Some(plan), None) => (Git::open(Path::new(&plan.root))?, "git-before"),
         (Err(error), _, _) => return Err(error.into()),
     };
+    let git = git.looking_with(opening.git_programs());
     let mut tree = WorkingTree::watch(&git, &home.folder(&row.id).join(view), Ours::read::<&str>(&[])?)?;
     let snapshots = snapshot::list(&tree.pinned, &row.id)?;
     let Some(number) = flags.number else {

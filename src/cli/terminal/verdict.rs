@@ -235,10 +235,11 @@ impl RestingRun<'_> {
     /// What `git status` says now. A run may be complete although it lists something: files that were
     /// there before the run, and what the checks left before the first call.
     fn git_state(&self) -> String {
-        let status = match git_status_now(self.place, &self.folder.join(VIEW)) {
-            Ok(status) => status,
-            Err(_) => return "git status unknown".to_owned(),
-        };
+        let status =
+            match git_status_now(self.place, &self.folder.join(VIEW), self.state.opening.git_programs()) {
+                Ok(status) => status,
+                Err(_) => return "git status unknown".to_owned(),
+            };
         let mut parts = Vec::new();
         if !status.by_checks.is_empty() {
             parts.push(format!("{} (left by the checks)", shown(&status.by_checks, FILES_NAMED)));

@@ -345,7 +345,7 @@ pub(crate) fn working_tree(
     }
     refuse_lost_repository(place)?;
     let ours = Ours::read(&own_paths::of_state(place, workflow, state))?;
-    let mut tree = WorkingTree::open(Pinned::at(place, view)?, ours)?;
+    let mut tree = WorkingTree::open(Pinned::at(place, view, state.opening.git_programs())?, ours)?;
     tree.ask_for(&deliverables(workflow));
     Ok(Some(tree))
 }

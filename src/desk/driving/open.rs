@@ -163,7 +163,7 @@ fn make_way(
     held: &HeldTree,
 ) -> anyhow::Result<Option<Box<RequestQuestion>>> {
     if let HeldTree::Tree(_) = held
-        && let Some(question) = about_dirt(caller, request, git, wanted)?
+        && let Some(question) = about_dirt(request, git, wanted)?
     {
         return Ok(Some(Box::new(question)));
     }

@@ -275,6 +275,16 @@ impl Git {
         Git { trusted: TrustedPrograms::of(at_opening), silenced: None, ..self }
     }
 
+    /// The same for a look: for a run that did not write them down none is started.
+    pub(crate) fn looking_with(self, at_opening: Option<&[String]>) -> Git {
+        if at_opening.is_some() { self.trusting(at_opening) } else { self }
+    }
+
+    /// Whether the person had programs of git that may be started here.
+    pub(crate) fn trusts_programs(&self) -> bool {
+        self.trusted.has_any()
+    }
+
     /// Returns the same place with every filter, diff and merge driver switched off that is not trusted, in this
     /// repository or in one in it: git looks into submodules too. Every command that looks at files is run so.
     pub(crate) fn without_drivers(&self) -> Result<Git, GitError> {
@@ -324,12 +334,19 @@ impl Git {
         if files.is_empty() || !drivers.iter().any(|it| it.as_bytes().starts_with(b"filter.")) {
             return Ok(Vec::new());
         }
+        let off = |name: &[u8]| drivers.iter().any(|it| it.as_bytes().strip_prefix(b"filter.") == Some(name));
+        let found = self.with_filter(files)?.into_iter().filter(|it| off(&it.1));
+        Ok(found.map(|(path, name)| (path, readable(&name))).collect())
+    }
+
+    /// Returns those of these files for which `.gitattributes` names a filter, whether there is one of that name or not.
+    pub(crate) fn with_filter(&self, files: &[PathBuf]) -> Result<Vec<(PathBuf, Vec<u8>)>, GitError> {
         let list: Vec<u8> = files.iter().flat_map(|it| [it.as_os_str().as_bytes(), b"\0"].concat()).collect();
         let listing = self.feed(["check-attr", "-z", "--stdin", "filter"], &list)?;
         let fields: Vec<&[u8]> = listing.split(|it| *it == 0).collect();
-        let off = |name: &[u8]| drivers.iter().any(|it| it.as_bytes().strip_prefix(b"filter.") == Some(name));
-        let found = fields.chunks_exact(3).filter(|it| off(it[2]));
-        Ok(found.map(|it| (bytes_to_path(it[0]), readable(it[2]))).collect())
+        let named =
+            fields.chunks_exact(3).filter(|it| ![&b"unspecified"[..], b"unset", b"set"].contains(&it[2]));
+        Ok(named.map(|it| (bytes_to_path(it[0]), it[2].to_vec())).collect())
     }
 
     fn all_untrusted_drivers(&self) -> Result<BTreeSet<OsString>, GitError> {

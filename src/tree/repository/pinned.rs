@@ -9,7 +9,8 @@
 //! that `.gitattributes` names does not exist here, so it cannot run.
 //!
 //! The price: a file that a filter would change (large file storage, encryption) counts by the bytes
-//! in the working tree once it has been touched. The user's repository is only ever read.
+//! in the working tree once it has been touched. Only whether it is uncommitted is said by its filter, if the person had
+//! that before the run (`status/filtered.rs`). The user's repository is only ever read.
 
 use super::git::{Git, GitError};
 use super::git_text::{is_object_id, single_line};
@@ -63,11 +64,12 @@ impl Pinned {
         Ok(Pinned { repository: repository.clone(), view, folder: folder.to_owned() })
     }
 
-    /// Opens the view of the working tree at `place`, which git is asked about the first time only.
-    pub(crate) fn at(place: &Path, folder: &Path) -> Result<Pinned, GitError> {
+    /// Opens the view of the working tree at `place`, which git is asked about the first time only. `programs` are those
+    /// that the person's configuration named when the run was opened.
+    pub(crate) fn at(place: &Path, folder: &Path, programs: Option<&[String]>) -> Result<Pinned, GitError> {
         let is_known = folder.join("config").exists();
         let repository = if is_known { Git::reopen(place)? } else { Git::open(place)? };
-        Pinned::open(&repository, folder)
+        Pinned::open(&repository.looking_with(programs), folder)
     }
 
     /// The view's index.

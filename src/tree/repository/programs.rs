@@ -229,6 +229,11 @@ impl TrustedPrograms {
         }
     }
 
+    /// Whether there is a program that may be started.
+    pub(super) fn has_any(&self) -> bool {
+        matches!(self, TrustedPrograms::AtOpening(digests) if !digests.is_empty())
+    }
+
     /// Returns the first program of the repository's configuration that a command which talks to a remote would start,
     /// and that it did not name when the run was opened.
     pub(super) fn foreign_to_run<'a>(&self, programs: &'a [NamedProgram]) -> Option<&'a NamedProgram> {

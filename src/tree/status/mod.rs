@@ -2,6 +2,7 @@
 //! ignored and still count. `working_tree.rs` is what the other rooms ask; the rest are its parts. States
 //! that are kept belong to `snapshots/`.
 
+mod filtered;
 pub(crate) mod git_status;
 mod included_files;
 pub(crate) mod path_patterns;

@@ -17,6 +17,9 @@ pub(crate) struct TreeStatus {
     /// Everything that is changed, staged or untracked, our own files aside; also inside submodules.
     #[serde(with = "shared")]
     pub(crate) uncommitted: Rc<BTreeSet<PathBuf>>,
+    /// Those of them that may be committed: each goes through this filter, which is not started.
+    #[serde(default)]
+    pub(crate) filtered: BTreeMap<PathBuf, String>,
     /// What is not part of `tree`, each with its reason.
     pub(crate) left_out: Vec<String>,
 }

@@ -12,6 +12,7 @@
 //! A submodule is a tree of its own, watched in the same way, so that git never runs under the
 //! submodule's settings. What is uncommitted inside it counts here too.
 
+use super::filtered::{self, Filtered};
 use super::path_patterns::{Ours, RequestedFiles};
 use super::submodules;
 use super::tree_status::{StagedKey, TreeStatus};
@@ -213,14 +214,22 @@ impl WorkingTree {
         let mut uncommitted = self.differing_from_head(&commit, differing, &update, &tree)?;
         extra.extend(staged.into_iter().filter(|it| !self.ours.holds(it)));
         let papers: Vec<&PathBuf> = asked.all().filter(|it| uncommitted.contains(*it)).collect();
-        if !extra.is_empty() || !papers.is_empty() {
+        let is_new = |it: &PathBuf| state.untracked.contains(it) || state.added.contains(it);
+        let tracked = uncommitted.iter().filter(|it| !is_new(it)).cloned().collect();
+        let Filtered { committed, unknown } = self.through_filters(commit.as_deref(), tracked);
+        if !extra.is_empty() || !papers.is_empty() || !committed.is_empty() {
             let mut all = (*uncommitted).clone();
-            all.retain(|it| !papers.contains(&it));
+            all.retain(|it| !papers.contains(&it) && !committed.contains(it));
             all.extend(extra);
             uncommitted = Rc::new(all);
         }
         left_out.sort();
-        Ok(TreeStatus { commit, branch, tree, uncommitted, left_out })
+        Ok(TreeStatus { commit, branch, tree, uncommitted, filtered: unknown, left_out })
+    }
+
+    /// Says which of these files are only by their bytes not what HEAD holds.
+    fn through_filters(&self, commit: Option<&str>, files: Vec<PathBuf>) -> Filtered {
+        commit.map_or_else(Filtered::default, |it| filtered::compare(&self.pinned.repository, it, files))
     }
 
     /// Compares the working tree with our index. Git compares the index with HEAD, too: where most of

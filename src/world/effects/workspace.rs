@@ -26,7 +26,7 @@ impl Host<'_> {
         let view = self.folder.join(VIEW);
         worktree::ensure(&plan, &self.run_id, &view, run.state.opening.git_programs())?;
         worktree::bring(&plan, self.input.as_deref())?;
-        let repository = Git::open(&self.place)?;
+        let repository = Git::open(&self.place)?.looking_with(run.state.opening.git_programs());
         self.tree = WorkingTree::open(Pinned::open(&repository, &view)?, self.ours.clone())?;
         self.tree.ask_for(&deliverables(&run.workflow));
         let _only_a_cache = std::fs::remove_dir_all(self.folder.join(VIEW_BEFORE));

@@ -67,7 +67,7 @@ fn look(context: &Context, project: &Path) -> anyhow::Result<Vec<DoctorFinding>>
     let (settings, workflow) = configuration(&context.caller, project);
     found.extend(settings);
     found.extend(prices());
-    found.extend(workflow.as_ref().and_then(|it| changes(project, it)));
+    found.extend(workflow.as_ref().and_then(|it| changes(context, project, it)));
     found.push(checks(project, workflow.as_ref()));
     found.extend(stop_hook(project));
     found.extend(holds(context)?);
@@ -158,10 +158,10 @@ fn git(project: &Path) -> DoctorFinding {
 }
 
 /// Changes that nobody committed: a run asks about them, and is refused where nobody can be asked.
-fn changes(project: &Path, workflow: &Workflow) -> Option<DoctorFinding> {
-    let says = uncommitted(&Git::around(project).ok()?, workflow)?;
-    let next = [format!("{NO_INPUT_STEP} --allow-dirty"), "git stash --include-untracked".to_owned()];
-    Some(bad("tree", format!("uncommitted changes: {says}"), next))
+fn changes(context: &Context, project: &Path, workflow: &Workflow) -> Option<DoctorFinding> {
+    let dirt = uncommitted(&context.caller, Git::around(project).ok()?, workflow)?;
+    let next = vec![format!("{NO_INPUT_STEP} --allow-dirty"), dirt.remedy(true).to_owned()];
+    Some(bad("tree", dirt.words(), NextStep::Paste(next)))
 }
 
 /// The user's own prices of models, where they cannot be read.

@@ -24,6 +24,7 @@ fn a_clean_tree_is_its_commit() {
         branch: Some("main".to_owned()),
         tree: sample.user(&["rev-parse", "HEAD^{tree}"]),
         uncommitted: Rc::default(),
+        filtered: BTreeMap::new(),
         left_out: vec![],
     };
     assert_eq!(status, expected);

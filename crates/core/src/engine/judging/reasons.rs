@@ -408,8 +408,14 @@ fn ignored(paths: &[String]) -> String {
 }
 
 fn uncommitted_words(uncommitted: &Uncommitted) -> String {
-    let Uncommitted { paths, more, left_by } = uncommitted;
+    let Uncommitted { paths, more, left_by, filter } = uncommitted;
     let more = if *more == 0 { String::new() } else { format!(" and {more} more") };
+    if let Some(filter) = filter {
+        let paths = paths.join(", ");
+        return format!(
+            "may be uncommitted: {paths}{more} (stored through the filter {filter}, which loop does not start)"
+        );
+    }
     let by = match left_by.as_slice() {
         [] => ignored(paths),
         [check] => format!(" (left by the check {check})"),

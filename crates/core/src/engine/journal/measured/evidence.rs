@@ -76,6 +76,9 @@ pub struct Uncommitted {
     /// The checks that left them behind, where the agent did not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_by: Vec<String>,
+    /// The filter of git that decides whether they are, where it is not started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
 }
 
 fn is_none(count: &u32) -> bool {
