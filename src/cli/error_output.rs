@@ -4,6 +4,7 @@ use super::{context, hint, json};
 use crate::desk::{NO_INPUT_STEP, NextStep, Refusal, WORKTREE_STEP};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use loop_base::secret::is_printable_whole;
 use loop_base::text::{sanitise, shell_word};
 use loop_core::engine::Status;
 use loop_core::workflow::problem::nearest_of_few_letters;
@@ -17,6 +18,13 @@ pub(crate) fn tell(error: anyhow::Error, is_json: bool) -> ExitCode {
     let typed: Vec<String> = std::env::args().skip(1).collect();
     let next = next.map(|it| match it {
         NextStep::Paste(commands) if is_about_others(&commands, &typed) => about_each(&commands, &typed),
+        NextStep::Paste(commands) if repeats_a_secret(&commands, &typed) => {
+            let flags: Vec<&str> = commands.iter().filter_map(|it| it.strip_prefix("loop run ")).collect();
+            NextStep::by_hand(format!(
+                "type the command again, with its secret and with {}",
+                flags.join(" or ")
+            ))
+        }
         NextStep::Paste(commands) => {
             // Without the words of a run there is nothing that could be run elsewhere.
             let fits = |it: &&String| *it != WORKTREE_STEP || opens_a_run(&typed);
@@ -178,6 +186,12 @@ fn without_replaced<'a>(flags: &str, typed: &'a [String]) -> Vec<&'a String> {
     let is_both = |at: usize| typed[at].strip_prefix("--check=").is_some_and(begins);
     let stays = |at: &usize| !is_flag(*at) && !is_value(*at) && !is_both(*at);
     (0..typed.len()).filter(stays).map(|at| &typed[at]).collect()
+}
+
+/// Whether one of these steps would repeat what was typed, and with it a secret, which is never printed.
+fn repeats_a_secret(commands: &[String], typed: &[String]) -> bool {
+    let repeats = |it: &String| it.starts_with("loop run --") && !it.starts_with("loop run --run ");
+    opens_a_run(typed) && commands.iter().any(repeats) && !typed.iter().all(|it| is_printable_whole(it))
 }
 
 /// Whether these commands continue one of several runs each, and something else was to be done with one.

@@ -46,9 +46,15 @@ pub(crate) struct ShowFlags {
 }
 
 impl ShowFlags {
-    /// Whether only some parts of a call are asked for.
-    fn names_parts(&self) -> bool {
-        self.prompt || self.output || self.checks || self.diff
+    /// Returns the first part of a call that is asked for, where only some are.
+    fn named_part(&self) -> Option<&'static str> {
+        let parts = [
+            (self.prompt, "--prompt"),
+            (self.output, "--output"),
+            (self.checks, "--checks"),
+            (self.diff, "--diff"),
+        ];
+        parts.into_iter().find(|it| it.0).map(|it| it.1)
     }
 }
 
@@ -67,11 +73,9 @@ pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
             section(false, "diff", &text);
             return Ok(0);
         }
-        if flags.names_parts() {
-            return Err(Refusal::usage(
-                "which call?",
-                format!("loop show {} --prompt", state.calls_total.max(1)),
-            ));
+        if let Some(part) = flags.named_part() {
+            let next = format!("loop show {} {part}", state.calls_total.max(1));
+            return Err(Refusal::usage("which call?", next));
         }
         let text = report::whole(&home, &row.id, Path::new(&row.place), &workflow, &state)?;
         if context.json {
@@ -96,7 +100,7 @@ pub(crate) fn run(context: &Context, flags: &ShowFlags) -> anyhow::Result<u8> {
         println!("{}", crate::cli::json::pretty(&object));
         return Ok(0);
     }
-    if flags.names_parts() {
+    if flags.named_part().is_some() {
         show_parts(flags, &folder, &call, &|name| command_of(&workflow, &state, name));
     } else {
         narrate(&row, &workflow, &folder, &call);

@@ -1,13 +1,15 @@
 //! What would happen next, in words, without anything being started or written.
 
+use super::dirty_tree::about_dirt;
 use super::prepare::refuse_or_prepare;
 use crate::desk::caller::{Caller, load, untaken};
 use crate::desk::request::RunRequest;
 use crate::desk::resolving::wanted_run::WantedRun;
+use crate::tree::git::Git;
 use crate::world::wait::now;
 use loop_core::engine::{Command, Decision, Effect, Event, State, Status, acceptable, decide};
 use loop_core::event_line::iteration_words;
-use loop_core::workflow::model::Workflow;
+use loop_core::workflow::model::{WorkPlace, Workflow};
 use loop_store::{Home, Row};
 
 /// Conclusions that are drawn before the next effect; there are a few of them in a row.
@@ -34,6 +36,12 @@ pub(crate) fn dry_run(
         };
     }
     refuse_or_prepare(caller, home.as_ref(), request, &mut wanted)?;
+    let git = Git::around(&wanted.project)?;
+    if wanted.workflow.workspace.at == WorkPlace::Here
+        && let Some(question) = about_dirt(request, &git, &wanted)?
+    {
+        return Err(question.unasked.into());
+    }
     let WantedRun { workflow, input, .. } = &wanted;
     let mut state = State::new(workflow);
     state.apply(workflow, now(), &Event::Opened(input.opening(request, workflow)));

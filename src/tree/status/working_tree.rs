@@ -214,9 +214,9 @@ impl WorkingTree {
         let mut uncommitted = self.differing_from_head(&commit, differing, &update, &tree)?;
         extra.extend(staged.into_iter().filter(|it| !self.ours.holds(it)));
         let papers: Vec<&PathBuf> = asked.all().filter(|it| uncommitted.contains(*it)).collect();
-        let is_new = |it: &PathBuf| state.untracked.contains(it) || state.added.contains(it);
-        let tracked = uncommitted.iter().filter(|it| !is_new(it)).cloned().collect();
-        let Filtered { committed, unknown } = self.through_filters(commit.as_deref(), tracked);
+        // To us a file is new also when it has been committed since, so what HEAD holds decides.
+        let all = uncommitted.iter().cloned().collect();
+        let Filtered { committed, unknown } = self.through_filters(commit.as_deref(), all);
         if !extra.is_empty() || !papers.is_empty() || !committed.is_empty() {
             let mut all = (*uncommitted).clone();
             all.retain(|it| !papers.contains(&it) && !committed.contains(it));
