@@ -5,8 +5,7 @@ use crate::tree::git::{Git, GitError};
 use crate::tree::{journal_head, worktree};
 use loop_base::files::ours;
 use loop_store::run::Run;
-use loop_store::{Filter, Home, StoreError};
-use std::collections::BTreeSet;
+use loop_store::{Home, StoreError};
 use std::path::Path;
 
 /// What a repository remembers of a run's journal.
@@ -77,20 +76,8 @@ pub(crate) fn refuse_hidden_runs(home: &Home, place: &Path) -> anyhow::Result<()
     if let Some(id) = missing.iter().find(|it| remembered.contains(*it)) {
         return Ok(home.refuse_missing(id)?);
     }
-    let mut rows = Vec::new();
     for run in &remembered {
         home.match_opening(run)?;
-        rows.extend(home.run(run)?);
-    }
-    // An index that is damaged lists less than there is.
-    let projects: BTreeSet<&str> = rows.iter().map(|it| it.project.as_str()).collect();
-    for project in projects {
-        let listed = home.runs(&Filter { project: Some(project), ..Filter::default() })?;
-        let listed: BTreeSet<&str> = listed.iter().map(|it| it.id.as_str()).collect();
-        if let Some(row) = rows.iter().find(|it| it.project == project && !listed.contains(it.id.as_str())) {
-            let what = format!("run {} exists, but no list shows it", row.id);
-            return Err(StoreError::Damaged { path: home.path().to_owned(), what }.into());
-        }
     }
     Ok(())
 }

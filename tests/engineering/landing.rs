@@ -80,6 +80,19 @@ fn a_waiting_merge_is_tried_again_by_an_answer() {
     sandbox.run(&["run"]).exits(0).says("merged into main");
 }
 
+#[test]
+fn a_waiting_merge_that_is_aborted_is_over() {
+    let project = Project::brief();
+    let sandbox = &project.sandbox;
+    let root = sandbox.project.display().to_string();
+    let script = format!("if [ \"$LOOP_SKILL\" = deploy ]; then echo '# mine' > {root}/lib.sh; fi; honest");
+    project.run(&script, &[]).exits(3).says("uncommitted changes in lib.sh");
+    let calls = sandbox.calls();
+    sandbox.run(&["answer", "abort"]).exits(0);
+    sandbox.run(&["run"]).exits(4).says("aborted by user");
+    assert_eq!(sandbox.calls(), calls);
+}
+
 /// A person's local changes are never pulled away.
 #[test]
 fn local_changes_in_the_way_keep_the_merge_back() {

@@ -29,9 +29,15 @@ pub(crate) fn answered(
     if question.kind == QuestionKind::Checkpoint(CheckpointKind::Merge) {
         return Decision::Perform(Effect::Look);
     }
-    // Somebody says that nothing is in the way any more: a command that continues the run as well takes nothing back.
-    let is_retry = question.kind == QuestionKind::Landing && answer.choice == Choice::Retry;
-    if state.withdrawn && (!is_retry || state.move_to.is_some()) {
+    // Whoever says that nothing is in the way any more, or that it ends here, is not overruled by the command that
+    // continues the run.
+    let decides = question.kind == QuestionKind::Landing
+        && match answer.choice {
+            Choice::Abort => true,
+            Choice::Retry => state.move_to.is_none(),
+            _ => false,
+        };
+    if state.withdrawn && !decides {
         return Decision::Record(Event::Repeated);
     }
     match (&question.kind, &answer.choice) {

@@ -112,9 +112,18 @@ fn included_documents(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
 fn without_docstrings(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut open: Option<&str> = None;
+    // A string of several lines that something is done with.
+    let mut used: Option<&str> = None;
     let mut depth = 0_i32;
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim();
+        if let Some(quotes) = used {
+            if line.matches(quotes).count() % 2 == 1 {
+                used = None;
+            }
+            kept.push_str(line);
+            continue;
+        }
         if let Some(quotes) = open {
             if trimmed.contains(quotes) {
                 open = None;
@@ -138,6 +147,8 @@ fn without_docstrings(text: &str) -> String {
             kept.push('\n');
             continue;
         }
+        let first = ["\"\"\"", "'''"].into_iter().filter_map(|it| Some((line.find(it)?, it))).min();
+        used = first.map(|it| it.1).filter(|it| line.matches(it).count() % 2 == 1);
         for it in line.chars() {
             depth += i32::from("([{".contains(it)) - i32::from(")]}".contains(it));
         }
@@ -156,13 +167,16 @@ fn without_comments(text: &str, marks: &[&str], has_blocks: bool) -> String {
         let rest = &text[at..];
         let is_start = |it: &&str| rest.starts_with(*it);
         let before = text[..at].chars().next_back();
+        // A slash behind a backslash stands in a pattern.
+        let is_pattern = has_blocks && before == Some('\\');
         let is_comment = marks.iter().any(is_start)
+            && !is_pattern
             && !rest.starts_with("//go:")
             // In a shell, `$#` and `${name#prefix}` are no comments.
             && (has_blocks || before.is_none_or(|it| it.is_whitespace() || ";()[]{},:".contains(it)));
         let length = if is_comment {
             rest.find('\n').unwrap_or(rest.len())
-        } else if has_blocks && rest.starts_with("/*") {
+        } else if has_blocks && !is_pattern && rest.starts_with("/*") {
             rest[2..].find("*/").map_or(rest.len(), |it| it + 4)
         } else if matches!(first, '"' | '\'' | '`') {
             let length = string_length(rest, first);
@@ -212,6 +226,10 @@ mod tests {
         for it in ["d#.json", "f.json", "g.json"] {
             assert!(code.contains(it), "{it}: {code}");
         }
+        let usage = "USAGE = \"\"\"\nprices\n\"\"\"\n\ndef f():\n    return open(\"h.json\")\n";
+        assert_eq!(code_of("shop/prices.py", usage), usage);
+        let pattern = "const start = /^\\/*/;\nread('i.json');\n";
+        assert_eq!(code_of("lib/paths.js", pattern), pattern);
         let script = "/* a.json */ read('b//.json'); // c.json\nread(`d.json\n//e.json`);\n";
         let code = code_of("lib/prices.js", script);
         assert!(!code.contains("a.json") && !code.contains("c.json"), "{code}");

@@ -17,9 +17,16 @@ pub(in crate::proof) fn redeclared(base: &str, now: &str) -> Option<&'static str
 fn declared(text: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     let mut in_group = false;
+    // How deep a line of a group is in a value or a type of the group.
+    let mut depth = 0_i32;
     for line in text.lines() {
         if line.starts_with(')') {
             in_group = false;
+        }
+        let is_inside = in_group && 0 < depth;
+        if in_group {
+            let step = |it: char| i32::from("([{".contains(it)) - i32::from(")]}".contains(it));
+            depth = line.chars().map(step).fold(depth, |sum, it| sum + it).max(0);
         }
         let keyword = ["const", "var", "type", "func"]
             .into_iter()
@@ -28,10 +35,11 @@ fn declared(text: &str) -> Vec<&'static str> {
             // What is in the group may begin on the same line.
             Some(rest) if rest.starts_with('(') && !line.starts_with("func") => {
                 in_group = !rest.contains(')');
+                depth = 0;
                 rest.trim_start_matches('(')
             }
             Some(rest) => rest,
-            None if in_group => line.trim(),
+            None if in_group && !is_inside => line.trim(),
             None => continue,
         };
         let names = names.split(['=', '(']).next().unwrap_or(names).split(',');
@@ -61,6 +69,8 @@ mod tests {
             "func (a list) len() int {\n\tlen := 1\n\treturn len\n}\n",
             "func f(true bool) {\n\tconst nil = 1\n}\n",
             "var lens = len(a)\n",
+            "type (\n\tPriceError struct {\n\t\terror\n\t}\n)\n",
+            "var (\n\tstops = []*int{\n\t\tnil,\n\t}\n)\n",
             "const (\n\ta = true\n)\n\nfunc max(a, b int) int {\n\treturn a\n}\n",
         ] {
             assert_eq!(redeclared("package a\n", text), None, "{text}");
