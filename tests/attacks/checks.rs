@@ -2,7 +2,7 @@
 //! finished run, the preflight of `loop ship`. None of it passes a gate, and nothing of it stays.
 
 use crate::scene::{BUILD, BUILT, Scene, users};
-use loop_harness::{COMMIT, PROMISE};
+use loop_harness::{COMMIT, Done, PROMISE};
 
 /// What a check tries at the gate of another run.
 const TRIED: [&str; 4] = ["approve", "answer approve", "reject no", "cancel --yes"];
@@ -99,18 +99,22 @@ fn g29_what_the_repository_names_for_a_push_passes_no_gate() {
              {PROMISE}"
         ));
         scene.act(&["run", "build it", "--agent-cmd", &agent]).exits(0);
-        scene.act(&["ship", "--no-pr"]).exits(0);
-        assert!(!scene.path("ran").exists(), "{user:?}: {}", scene.text("ran"));
-        // By ssh the program of the configuration is started; what it asks for is refused.
+        let names = |done: Done| {
+            let done = done.exits(4);
+            assert!(
+                done.err.contains("names a program that git would start to reach the remote"),
+                "{done:?}"
+            );
+            assert!(!scene.path("ran").exists(), "{user:?}: {}", scene.text("ran"));
+        };
+        names(scene.act(&["ship", "--no-pr"]));
         let quiet = "git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c commit.gpgsign=false";
         scene
             .script(&format!(
                 "sed -i 's#url = .*#url = ssh://localhost/nowhere.git#' .git/config; echo y > more; {quiet} add more; {quiet} commit -q -m more"
             ))
             .exits(0);
-        scene.act(&["ship", "--no-pr"]);
-        let codes = std::fs::read_to_string(scene.path("codes")).unwrap_or_default();
-        assert!(codes.lines().all(|it| it == "2"), "{user:?}: {codes}");
+        names(scene.act(&["ship", "--no-pr"]));
         assert_eq!(scene.act(&["-C", &gated, "run"]).code, 3, "{user:?}");
     }
 }

@@ -168,8 +168,9 @@ fn g28_a_program_that_git_starts_for_us_passes_no_gate() {
             "{}[finish]\nship = \"offer\"\n",
             BUILD.replace("gates = [\"review\"]\n", "")
         ));
-        let agent = scene
-            .plays(&format!("touch \"$OUT/worked\"; git config core.sshCommand \"sh $ROOT/reach\"; {BUILT}"));
+        // The person named the script; what is in it could be anybody's.
+        scene.script("git config core.sshCommand \"sh $ROOT/reach\"").exits(0);
+        let agent = scene.plays(&format!("touch \"$OUT/worked\"; {BUILT}"));
         scene
             .script(&format!("PATH=\"$ROOT/bin:$PATH\" \"$LOOP\" run 'another bridge' --agent-cmd '{agent}'"))
             .exits(0);
